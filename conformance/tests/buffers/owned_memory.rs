@@ -4,15 +4,18 @@
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
+use std::time::{Duration, Instant};
 
 use ur_conformance::ffi::{
     CBool, ur_context_handle_t, ur_context_info_t, ur_mem_native_properties_t, ur_result_t as Code,
     ur_usm_alloc_info_t, ur_usm_type_t,
 };
 use ur_conformance::memory::{self, pattern};
-use ur_conformance::{Buffer, Fixture, Kind, ask, child, expect_success, ok, query, refused, ur};
+use ur_conformance::{Buffer, Fixture, Gate, Kind, ask, child, expect_success, ok, query, refused, ur};
 
 const SIZES: [usize; 2] = [512, 3 << 20];
+/// So long a test looks whether a release has ended. One that does not look long enough fails nothing.
+const LOOKS: Duration = Duration::from_millis(200);
 
 fn take(fixture: &Fixture, context: ur_context_handle_t, kind: Kind, bytes: usize) -> *mut c_void {
     let mut pointer = null_mut();
@@ -68,6 +71,36 @@ fn urMemBufferCreateWithNativeHandle_refuses_to_own_what_a_buffer_owns_and_urUSM
 fn urMemBufferCreateWithNativeHandle_refuses_to_own_what_a_buffer_owns_in_debug_mode_too() {
     let test = "urMemBufferCreateWithNativeHandle_refuses_to_own_what_a_buffer_owns_in_debug_mode_too";
     child::in_process(test, &[("UR_USM_POOL", "1"), ("UR_USM_POOL_DEBUG", "1")], is_one_buffer_s);
+}
+
+/// The other context's memory is given out again by what that context knows, and it knows nothing of the buffer's queues.
+#[test]
+fn urMemRelease_of_a_buffer_that_owns_another_context_s_memory_gives_it_back_behind_the_buffer_s_work() {
+    let fixture = Fixture::new();
+    const BYTES: usize = SIZES[1];
+    let (queue, other) = (fixture.in_order(), fixture.context_of(&[fixture.device()]));
+    let pointer = take(&fixture, other.handle(), Kind::Device, BYTES);
+    let buffer = own(fixture.context(), pointer, BYTES).expect("a buffer that owns the memory");
+    let mut gate = Gate::new(&fixture);
+    gate.block(&queue);
+    let zero = 0u32;
+    let (q, from) = (queue.handle(), (&raw const zero).cast());
+    ok!(Enqueue.pfnMemBufferFill(q, buffer.handle(), from, 4, 0, BYTES, 0, null(), null_mut()));
+    std::thread::scope(|scope| {
+        let releasing = scope.spawn(move || drop(buffer));
+        // A release that does not wait has given the memory back by then.
+        let since = Instant::now();
+        while !releasing.is_finished() && since.elapsed() < LOOKS {
+            std::thread::yield_now();
+        }
+        let fresh = take(&fixture, other.handle(), Kind::Device, BYTES);
+        let has_passed = gate.has_passed();
+        gate.open();
+        releasing.join().expect("the release");
+        assert!(fresh != pointer && !has_passed, "the buffer's work is not done");
+        ok!(USM.pfnFree(other.handle(), fresh));
+    });
+    queue.finish();
 }
 
 #[test]

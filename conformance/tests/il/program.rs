@@ -455,6 +455,21 @@ fn expect_reversed(fixture: &Fixture, program: &Program) {
     assert_eq!(out.read::<u32>(&queue, 32), (0..32).rev().collect::<Vec<u32>>());
 }
 
+/// The image of a program with a variable has each kernel twice, and the second is the engine's.
+#[test]
+fn urKernelCreate_and_urProgramGetFunctionPointer_know_the_module_s_kernels_alone() {
+    let name = "urKernelCreate_and_urProgramGetFunctionPointer_know_the_module_s_kernels_alone";
+    simulated(name, SCALE, |_| {
+        let fixture = Fixture::new();
+        let program = built(&fixture, "scale");
+        let (mut kernel, mut address) = (null_mut(), null_mut());
+        let (p, variant) = (program.handle(), c"scale_with_offset".as_ptr());
+        refused!(ERROR_INVALID_KERNEL_NAME, Kernel.pfnCreate(p, variant, &raw mut kernel));
+        let device = fixture.device();
+        refused!(ERROR_INVALID_KERNEL_NAME, Program.pfnGetFunctionPointer(device, p, variant, &raw mut address));
+    });
+}
+
 #[test]
 fn launches_with_and_without_a_global_offset_work_with_the_same_variables() {
     let name = "launches_with_and_without_a_global_offset_work_with_the_same_variables";

@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use ur_conformance::ffi::{
-    ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_queue_flags_t as Flags, ur_queue_handle_t,
-    ur_result_t as Code,
+    ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_profiling_info_t, ur_queue_flags_t as Flags,
+    ur_queue_handle_t, ur_result_t as Code,
 };
 use ur_conformance::graph::{self, begin, end, is_capturing};
 use ur_conformance::owned::event_of;
@@ -129,6 +129,106 @@ fn urQueueFinish_in_the_function_of_a_kept_native_command_does_not_wait_for_that
             queue.finish();
         }
     });
+}
+
+/// What the function of a kept native command does to another queue, and hears of that.
+struct Signals {
+    timeline: usize,
+    queue: usize,
+    told: Sender<[Code; 2]>,
+}
+
+extern "C" fn signal_and_finish(_: ur_queue_handle_t, data: *mut c_void) {
+    // SAFETY: the test's own, alive until the queue is finished.
+    let signals = unsafe { &*data.cast::<Signals>() };
+    let (timeline, queue) = (signals.timeline, signals.queue);
+    let signalled = ur!(TimelineExt.pfnTimelineSignalExt(core::ptr::with_exposed_provenance_mut(timeline), 1));
+    // As above.
+    let _ = signals.told.send([signalled, ur!(Queue.pfnFinish(core::ptr::with_exposed_provenance_mut(queue)))]);
+}
+
+#[test]
+fn urTimelineSignalExt_in_the_function_of_a_kept_native_command_submits_what_another_queue_keeps() {
+    let test = "urTimelineSignalExt_in_the_function_of_a_kept_native_command_submits_what_another_queue_keeps";
+    child::in_time(test, &[("UR_TEST_OF_SIGNAL", "1")], || {
+        let fixture = Fixture::new();
+        if !timeline::are_there() {
+            return;
+        }
+        let (queue, other) = (fixture.in_order(), fixture.in_order());
+        let timelines = [(); 2].map(|()| Timeline::at_zero(&fixture));
+        let kernel = fixture.basic(c"empty");
+        other.wait_for(&timelines[1], 1);
+        Launch::new(&kernel, &[1]).on(&other);
+        let (told, answers) = channel();
+        let [timeline, handle] = [timelines[1].handle().expose_provenance(), other.handle().expose_provenance()];
+        let mut signals = Signals { timeline, queue: handle, told };
+        queue.wait_for(&timelines[0], 1);
+        let call = native_command(&queue, signal_and_finish, &mut signals);
+        timelines[0].signal(1);
+        assert_eq!(answers.recv().expect("the function was called"), [Code::SUCCESS; 2]);
+        call.wait();
+        queue.finish();
+    });
+}
+
+/// What the function of a kept native command enqueues behind an unresolved event.
+struct Launches {
+    event: usize,
+    told: Sender<Code>,
+}
+
+extern "C" fn wait_for_what_nobody_submits(queue: ur_queue_handle_t, data: *mut c_void) {
+    // SAFETY: the test's own, alive until the queue is finished.
+    let launches = unsafe { &*data.cast::<Launches>() };
+    let waits: [ur_event_handle_t; 1] = [core::ptr::with_exposed_provenance_mut(launches.event)];
+    // As above.
+    let _ = launches.told.send(ur!(Enqueue.pfnEventsWait(queue, 1, waits.as_ptr(), null_mut())));
+}
+
+#[test]
+fn urEnqueueEventsWait_for_what_nobody_has_submitted_is_refused_in_the_function_of_a_kept_native_command() {
+    let fixture = Fixture::new();
+    if !timeline::are_there() {
+        return;
+    }
+    for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+        let (queue, timelines) = (fixture.queue(flags), [(); 2].map(|()| Timeline::at_zero(&fixture)));
+        let reached = timelines[1].event(1);
+        let (told, answers) = channel();
+        let mut launches = Launches { event: reached.handle().expose_provenance(), told };
+        queue.wait_for(&timelines[0], 1);
+        let call = native_command(&queue, wait_for_what_nobody_submits, &mut launches);
+        timelines[0].signal(1);
+        assert_eq!(heard(&answers, "the function was not called"), Code::ERROR_UNSUPPORTED_FEATURE);
+        call.wait();
+        timelines[1].signal(1);
+        queue.finish();
+    }
+}
+
+extern "C" fn nothing(_: ur_queue_handle_t, _: *mut c_void) {}
+
+#[test]
+fn COMMAND_QUEUED_of_a_kept_native_command_is_when_it_was_enqueued() {
+    let fixture = Fixture::new();
+    if !timeline::are_there() {
+        return;
+    }
+    let (queue, timeline) = (fixture.queue(Flags::PROFILING_ENABLE), Timeline::at_zero(&fixture));
+    let (kernel, other) = warm(&fixture);
+    queue.wait_for(&timeline, 1);
+    let call = native_command(&queue, nothing, &mut 0u8);
+    // Longer than what the host and the device can tell different times by.
+    (0..100).for_each(|_| Launch::new(&kernel, &[1]).event_on(&other).wait());
+    let (mut of_device, mut of_host) = (0, 0);
+    ok!(Device.pfnGetGlobalTimestamps(fixture.device(), &raw mut of_device, &raw mut of_host));
+    timeline.signal(1);
+    call.wait();
+    let queued = query::get::<u64>(ask!(Event.pfnGetProfilingInfo(call.handle(), ur_profiling_info_t::COMMAND_QUEUED)));
+    // The times of events are the device's.
+    assert!(queued <= of_device, "queued {} ns after the device was asked for its time", queued - of_device);
+    queue.finish();
 }
 
 #[test]

@@ -39,6 +39,37 @@ fn urProgramBuild_in_a_host_task_is_refused_and_builds_once_the_task_has_ended()
     });
 }
 
+/// The build has the program and waits for the task.
+#[test]
+fn urProgramCompile_in_a_host_task_does_not_wait_for_a_build_of_the_same_program() {
+    let test = "urProgramCompile_in_a_host_task_does_not_wait_for_a_build_of_the_same_program";
+    child::in_time(test, &[] as &[(&str, &str)], || {
+        let fixture = Fixture::new();
+        let (queue, program) = (fixture.in_order(), unbuilt(&fixture));
+        let (context, handle) = (far(fixture.context()), far(program.handle()));
+        let (goes_on, may_go_on) = channel::<()>();
+        let compile = move || {
+            may_go_on.recv().expect("the test goes on");
+            // Until the build has begun it succeeds.
+            loop {
+                match ur!(Program.pfnCompile(near(context), near(handle), null())) {
+                    Code::SUCCESS => std::thread::yield_now(),
+                    answer => return answer,
+                }
+            }
+        };
+        let Some((answers, event)) = task(&fixture, &queue, &[], compile) else { return };
+        std::thread::scope(|scope| {
+            let building = scope.spawn(|| ok!(Program.pfnBuild(fixture.context(), program.handle(), null())));
+            goes_on.send(()).expect("the task waits");
+            event.wait();
+            assert_eq!(answers.recv(), Ok(Code::ERROR_INVALID_OPERATION));
+            building.join().expect("the build");
+        });
+        queue.finish();
+    });
+}
+
 #[test]
 fn urProgramBuild_loads_no_code_beside_a_host_task_which_may_give_the_device_work() {
     let test = "urProgramBuild_loads_no_code_beside_a_host_task_which_may_give_the_device_work";

@@ -188,8 +188,16 @@ impl<D: Driver> Drop for Block<D> {
         match (&self.owned, &self.state) {
             (Owned::Device, Some(state)) => free(state, MemoryKind::Device),
             (Owned::Pinned, Some(state)) => free(state, MemoryKind::Host),
-            (Owned::Plain { heap, taken }, _) => {
-                if let Some(live) = taken.or_else(|| heap.claim(self.address, true)) {
+            (Owned::Plain { heap, taken: Some(live) }, Some(state)) => {
+                // The heap asks its own context's queues before it gives the block out again, and none of this one's.
+                let (heap, live, state) = (Arc::clone(heap), *live, Arc::clone(state));
+                deferred::wait(move || {
+                    state.finish_streams();
+                    drop(usm::give_back(&heap, live));
+                });
+            }
+            (Owned::Plain { heap, .. }, _) => {
+                if let Some(live) = heap.claim(self.address, true) {
                     drop(usm::give_back(heap, live));
                 }
             }

@@ -293,7 +293,7 @@ fn join_streams<D: Driver>(
     is_timed: bool,
 ) -> Result<Arc<Object<Event<D>>>> {
     let queue = request.queue;
-    let queued = deferral::placing(queue).map_or_else(host_time_ns, |kept| kept.queued);
+    let queued = deferral::queued(queue);
     let others = if request.waits.is_empty() { queue.record_other_streams()? } else { SmallVec::new() };
     let mut submission = Submission::open(queue.first(), &request.waits)?;
     submission.begin_work()?;

@@ -33,7 +33,7 @@ use crate::sync::countdown::Countdown;
 use crate::sync::mutation::{self, Bug};
 use crate::sync::unlikely::unlikely;
 
-pub(crate) use crate::queue::deferral::placing;
+pub(crate) use crate::queue::deferral::{placing, queued};
 
 /// A command that holds all that it needs.
 pub trait Owned<D: Driver>: Send {
@@ -157,10 +157,17 @@ impl<D: Driver> Request<'_, D> {
     /// and again it is the last signal. Refuses a list that no deferred command can have.
     ///
     /// # Errors
-    /// `IN_EVENT_LIST_EXEC_STATUS` for an event that has failed, `GRAPH_CAPTURE_UNSUPPORTED` for one of a capture; what the native
+    /// `UNSUPPORTED_FEATURE` in the function of a kept native command of this queue; `IN_EVENT_LIST_EXEC_STATUS` for an event that has failed, `GRAPH_CAPTURE_UNSUPPORTED` for one of a capture; what the native
     /// library answers.
     pub(crate) fn bind_waits(&self) -> Result<BoundWaits<D>> {
         let mut bound = BoundWaits::<D>::new();
+        if placing(self.queue).is_some_and(|placing| placing.calls_out) {
+            // It would end behind the function, and what the function enqueues later would overtake it.
+            return Err(Error::unsupported(
+                "a command that has to wait for what nobody has submitted, in the function of a native command that was kept \
+                 (enqueue it on another queue)",
+            ));
+        }
         self.refuse_in_capture("a command behind a wait for what nobody has submitted yet")?;
         for event in self.waits.iter() {
             let meant = match event.as_reusable() {

@@ -21,7 +21,6 @@ use std::sync::Arc;
 use crate::command::deferral::{Deferring, Owned, Place};
 use crate::command::graph::GraphBuilder;
 use crate::command::submission::{Barrier, Needed, Submission};
-use crate::device::clock::host_time_ns;
 use crate::device::relief;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
@@ -145,8 +144,7 @@ fn attempt<D: Driver, C: Command<D>, const IS_LAST: bool>(
         (request.queue.first(), None)
     };
     let (barrier, is_timed) = (target.map(|target| &target.barrier), target.is_some_and(|target| target.is_timed));
-    let queued =
-        if is_timed { deferral::placing(request.queue).map_or_else(host_time_ns, |kept| kept.queued) } else { 0 };
+    let queued = if is_timed { deferral::queued(request.queue) } else { 0 };
     let waits = if unlikely(!request.waits.is_empty()) && !request.waits.is_one_before_on(stream) {
         match Needed::by(&request.waits, stream)? {
             Needed::Nothing => None,

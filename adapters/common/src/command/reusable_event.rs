@@ -151,8 +151,7 @@ impl<D: Driver> Command<D> for KeptSignal<'_, D> {
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<Self::Output> {
         let device = &self.queue.device;
-        let submitted = host_time_ns();
-        let queued = deferral::placing(self.queue).map_or(submitted, |kept| kept.queued);
+        let (queued, submitted) = (deferral::queued(self.queue), host_time_ns());
         let end = PooledEvent::record(device, submission.native(), self.is_timed)?;
         let host = HostTimes { queued, submitted };
         let stamps = self.is_timed.then(|| Stamps::new(host, None, device.time_base()));

@@ -149,6 +149,36 @@ impl Drop for Turn {
     }
 }
 
+/// The thread's list as it was, without what was on it.
+pub struct SetAside {
+    home: Option<usize>,
+    has_list: bool,
+}
+
+/// Sets the thread's list aside while a function of the application runs, which may wait for what it makes ready: that runs as it
+/// would on a thread without a list. What was on the list goes to a worker, since the function may wait for it too.
+pub fn set_aside() -> SetAside {
+    let list = DRAIN.try_with(|drain| drain.borrow_mut().take()).ok().flatten();
+    let has_list = list.is_some();
+    let Drain { home, at_home, elsewhere } = list.unwrap_or_default();
+    for ready in elsewhere.into_iter().chain(at_home) {
+        if !run_on_worker(core::slice::from_ref(&ready)) {
+            ready.run();
+        }
+    }
+    SetAside { home, has_list }
+}
+
+impl Drop for SetAside {
+    fn drop(&mut self) {
+        if self.has_list {
+            let list = Drain { home: self.home, ..Drain::default() };
+            // A thread that is being torn down has none.
+            let _ = DRAIN.try_with(|drain| *drain.borrow_mut() = Some(list));
+        }
+    }
+}
+
 /// Has a worker run what is of one queue; `false` if none can be had.
 fn run_on_worker(ready: &[Arc<dyn Ready>]) -> bool {
     let ready = ready.to_vec();

@@ -230,6 +230,8 @@ impl<D: Driver> Image<D> {
         if let Some(other) = other {
             copies.devices[other].await_arrival(stream)?;
         }
+        // Of a command that failed behind its copy the application has no event, so nothing else orders that copy before this one.
+        copies.devices[index].await_arrival(stream)?;
         let copy = &mut copies.devices[index];
         {
             let _scope = copy.state.enter_for_transfer()?;
@@ -243,7 +245,7 @@ impl<D: Driver> Image<D> {
             return waited;
         };
         copy.valid = true;
-        // Those of an arrival that may lie ahead still are copied before these are.
+        // Those of an arrival that lies ahead still are copied before these are.
         let initial = copies.initial.take().or_else(|| copy.arriving.take()?.initial);
         copy.arriving = Some(Arrival { marker, initial });
         Ok(())

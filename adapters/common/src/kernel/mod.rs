@@ -80,18 +80,20 @@ impl<D: Driver> DeviceKernel<D> {
     /// `INVALID_KERNEL_NAME`; what the native library answers.
     pub fn load(program: &Program<D>, module: Arc<Module<D>>, name: &CStr) -> Result<Self> {
         let scope = module.state.enter()?;
-        let mut plain = Self::function(&module, name)?.ok_or_else(|| {
+        let (text, target) = (name.to_string_lossy(), program.target(&module.state.device)?);
+        let found = if target.may_have_kernel(&text) { Self::function(&module, name)? } else { None };
+        let mut plain = found.ok_or_else(|| {
             Error::new(
                 ur_result_t::ERROR_INVALID_KERNEL_NAME,
-                format!("urKernelCreate: the program has no kernel named `{}`", name.to_string_lossy()),
+                format!("urKernelCreate: the program has no kernel named `{text}`"),
             )
         })?;
         let with_offset = OffsetVariant::of(Some(name));
-        if let Some(found) = Self::function(&module, with_offset.name())? {
+        // A kernel of the application may have the variant's name.
+        let is_own = target.il.as_ref().is_some_and(|il| il.kernel(&with_offset.name().to_string_lossy()).is_some());
+        if !is_own && let Some(found) = Self::function(&module, with_offset.name())? {
             with_offset.set(found);
         }
-        let text = name.to_string_lossy();
-        let target = program.target(&module.state.device)?;
         if plain.parameters.is_none() {
             plain.parameters = target.il.as_ref().and_then(|il| il.parameter_sizes(&text));
         }

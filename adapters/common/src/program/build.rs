@@ -85,6 +85,14 @@ impl<D: Driver> Target<D> {
         Ok(self.building.lock())
     }
 
+    /// The turn of a build that loads nothing. In a host task's function it is not waited for: whoever has it may wait for the task.
+    ///
+    /// # Errors
+    /// `INVALID_OPERATION` in the function of a host task while another thread builds.
+    pub(super) fn begin_compiling(&self) -> Result<MutexGuard<'_, ()>> {
+        self.building.try_lock().map_or_else(|| self.begin_loading(), Ok)
+    }
+
     /// One step of a build that was begun ([`Target::begin`]), or the same step once more, for whoever has the target's
     /// [`building`](Self::building): native work with the options' words, whose log and status are kept whatever comes of it. Answers
     /// the module, if it made one. The native library waits for the whole device before it loads code, so nothing is locked over it

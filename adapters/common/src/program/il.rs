@@ -333,6 +333,11 @@ fn load<D: Driver>(
 }
 
 impl<D: Driver> Target<D> {
+    /// Whether its image may have a kernel of that name. What an image of SPIR-V has beside the module's own kernels is the engine's.
+    pub fn may_have_kernel(&self, name: &str) -> bool {
+        self.il.as_ref().is_none_or(|il| il.kernel(name).is_some())
+    }
+
     /// Keeps what the compiler said as the log of a build that failed.
     fn refuse(&self, options: &str, error: Error) -> Error {
         let mut build = self.build.lock();
@@ -350,7 +355,7 @@ impl<D: Driver> Target<D> {
 pub(super) fn check<D: Driver>(program: &Program<D>, target: &Target<D>, il: &Il, options: &str) -> Result<()> {
     let parsed = BuildOptions::parse(&split_options(options)?);
     let state = program.context.state(&target.device)?;
-    let building = target.building.lock();
+    let building = target.begin_compiling()?;
     target.begin(&building, options)?;
     let log = spirv::check(&il.request(&il.sources(), &parsed, true)).map_err(|error| target.refuse(options, error))?;
     let step = target.step(&building, &state, options, |_, request| {

@@ -29,7 +29,7 @@ fn compile_target<D: Driver>(program: &Program<D>, target: &Target<D>, options: 
     }
     let image = target.image().ok_or_else(already_built)?;
     let state = program.context.state(&target.device)?;
-    let building = target.building.lock();
+    let building = target.begin_compiling()?;
     target.begin(&building, options)?;
     let step =
         target.step(&building, &state, options, |driver, request| driver.compile(&image, request).map(|()| None));

@@ -72,11 +72,11 @@ pub fn function_pointer<D: Driver>(
 ) -> Result<()> {
     const NAME: &str = "urProgramGetFunctionPointer";
     let module = program.module(NAME, device)?;
-    let found = !name.is_empty() && {
+    let told = name.to_string_lossy();
+    let found = !name.is_empty() && program.target(device)?.may_have_kernel(&told) && {
         let _scope = module.state.enter()?;
         module.state.driver.function(&module.raw, name)?.is_some()
     };
-    let told = name.to_string_lossy();
     Err(if found {
         Error::new(
             ur_result_t::ERROR_FUNCTION_ADDRESS_NOT_AVAILABLE,

@@ -8,6 +8,7 @@ use core::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
+use crate::device::clock::host_time_ns;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
 use crate::queue::{Queue, is_plain};
@@ -44,6 +45,15 @@ pub(crate) struct Placing {
 
 thread_local! {
     static PLACING: Cell<Option<Placing>> = const { Cell::new(None) };
+}
+
+fn is_open<D: Driver>(promise: &Arc<EventPromise<D>>) -> bool {
+    promise.outcome().is_none()
+}
+
+/// When the application asked for what this thread is submitting to the queue.
+pub(crate) fn queued<D: Driver>(queue: &Queue<D>) -> u64 {
+    placing(queue).filter(|placing| !placing.calls_out).map_or_else(host_time_ns, |placing| placing.queued)
 }
 
 /// A queue's address.
@@ -89,7 +99,6 @@ impl<D: Driver> Queue<D> {
     /// Notes one more deferred command, and answers what it comes after by the queue's own order.
     pub fn begin_deferred(&self, promise: &Arc<EventPromise<D>>, comes_after_everything: bool) -> Before<D> {
         let joins = self.is_in_order() || comes_after_everything || mutation::is(Bug::FailureTooFar);
-        let is_open = |promise: &Arc<EventPromise<D>>| promise.outcome().is_none();
         self.deferral.commands.begin(Arc::clone(promise), joins, is_open, || self.plain.store(false, Ordering::Relaxed))
     }
 
@@ -119,7 +128,7 @@ impl<D: Driver> Queue<D> {
 
     /// Whether everything was submitted so far, and is known to be.
     pub fn is_submitted(&self) -> bool {
-        self.is_plain() || self.deferral.commands.are_told()
+        self.is_plain() || self.deferral.commands.are_told(is_open)
     }
 
     /// The first failure of a deferred command that no finish has told yet.

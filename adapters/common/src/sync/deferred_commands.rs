@@ -101,10 +101,10 @@ impl<P: Clone, E> DeferredCommands<P, E> {
         drop(told);
     }
 
-    /// Whether all have ended and are told.
-    pub fn are_told(&self) -> bool {
+    /// Whether all have ended and are told, which their promises are before [`DeferredCommands::have_told`].
+    pub fn are_told(&self, is_open: impl Fn(&P) -> bool) -> bool {
         let state = self.state.lock();
-        state.open == 0 && state.ending.is_empty()
+        state.open == 0 && !state.ending.iter().any(is_open)
     }
 
     /// What whoever waits for all of them waits for.
@@ -157,11 +157,12 @@ mod tests {
         let commands = DeferredCommands::new();
         begin(&commands, 1, true);
         commands.end(1, None);
-        assert!(!commands.are_there() && !commands.are_told());
+        let are_told = |by: u32| commands.are_told(|promise| *promise != by);
+        assert!(!commands.are_there() && !are_told(0) && are_told(1));
         assert_eq!(commands.last().into_vec(), [1]);
         let mut clear = Vec::new();
         commands.have_told(|told| *told == 1, |is_clear| clear.push(is_clear));
-        assert_eq!((commands.are_told(), commands.last().into_vec(), clear), (true, vec![], vec![true]));
+        assert_eq!((are_told(0), commands.last().into_vec(), clear), (true, vec![], vec![true]));
     }
 
     #[test]

@@ -126,20 +126,9 @@ impl<D: Driver> Command<D> for HostTask<D> {
         Ok(())
     }
 
-    /// For the task whose queue began to keep its commands after [`enqueue`] had looked.
+    /// For the task whose queue began to keep its commands after [`enqueue`] had looked: it is in flight no more.
     fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
-        Ok((Box::new(self), ()))
-    }
-}
-
-impl<D: Driver> Owned<D> for HostTask<D> {
-    fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()> {
-        let work = self.work.clone();
-        submit(request, *self).inspect_err(|cause| work.tell(Err(cause.clone())))
-    }
-
-    fn fail(self: Box<Self>, cause: &Error) {
-        self.work.tell(Err(cause.clone()));
+        Ok((Box::new(DeferredTask(self.work.clone())), ()))
     }
 }
 

@@ -19,7 +19,7 @@ use crate::command::captured;
 use crate::command::deferral::{self, Owned, Place};
 use crate::command::submission::{Start, Submission};
 use crate::command::{Enqueue, OwnEvent, Request};
-use crate::device::clock::host_time_ns;
+use crate::device::drain;
 use crate::driver::Driver;
 use crate::image::argument::is_written;
 use crate::image::object::Image;
@@ -192,7 +192,7 @@ fn call_application<D: Driver>(request: &Request<'_, D>, function: NativeEnqueue
     let turn = Turn::begin(request, stream)?;
     {
         let _scope = stream.device.enter()?;
-        let _turn = PlacingTurn::call_out();
+        let _turn = (PlacingTurn::call_out(), drain::set_aside());
         // SAFETY: the application gave the function for its data, to be called with a live queue.
         unsafe { function(queue, data) };
     }
@@ -225,7 +225,7 @@ impl<D: Driver> Turn<D> {
 
 /// Makes the native stream ready for the application's work.
 fn begin<D: Driver>(request: &Request<'_, D>, stream: &Arc<Stream<D>>) -> Result<Start<D>> {
-    let queued = host_time_ns();
+    let queued = deferral::queued(request.queue);
     let barrier = deferral::barrier_of(request.queue);
     let mut submission = Submission::open(stream, &request.waits)?;
     submission.come_after(Some(&barrier))?;

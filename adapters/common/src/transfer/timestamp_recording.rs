@@ -57,9 +57,9 @@ fn record<D: Driver>(request: &Request<'_, D>) -> Result<Arc<Object<Event<D>>>> 
     let barrier = deferral::barrier_of(queue);
     let mut submission = Submission::open(&stream, &request.waits)?;
     submission.come_after(Some(&barrier))?;
-    // The command is its own submission, so both times are one.
+    // The command is its own submission, so both times are one unless it was kept.
     let now = host_time_ns();
-    let host = HostTimes { queued: now, submitted: now };
+    let host = HostTimes { queued: deferral::queued(queue).min(now), submitted: now };
     let end = PooledEvent::record(&stream.device, &stream.native, true)?;
     submission.count();
     let stamps = Stamps::new(host, None, stream.device.time_base());
