@@ -19,7 +19,9 @@ mod parse;
 /// The translator's version, for keys of caches: it changes with every source of this crate.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "-", env!("UR_SPIRV_SOURCES"));
 
-pub use emit::{Dialect, Emitter, GlobalOffset, Linked, LlvmEmitter, Options, Translation, link, translate};
+pub use emit::{
+    Dialect, Emitter, GlobalOffset, Linked, LlvmEmitter, Options, Translation, link, translate, variant_names_are_free,
+};
 pub use error::{Error, ErrorKind, Result};
 pub use grammar::{KnownInstruction, instructions, opencl_instructions};
 pub use model::{Kernel, Module, Parameter, ParameterKind, SpecConstant};

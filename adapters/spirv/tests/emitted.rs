@@ -1,6 +1,6 @@
 //! What the text has for instructions that no module of `tests/modules` holds: the modules are written here, word for word.
 
-use ur_spirv::{Options, link, parse, translate};
+use ur_spirv::{Options, link, parse, translate, variant_names_are_free};
 
 /// An instruction's words.
 fn op(opcode: u32, operands: &[u32]) -> Vec<u32> {
@@ -377,4 +377,20 @@ fn bytes_of_a_format_stay_as_they_are() {
     letter[3] = 0xe9;
     let text = translate(&module(&all), &Options::for_architecture(90)).unwrap().text;
     assert!(text.contains("[13 x i8] c\"\\E9%d,%d,%d,%d\\00\""), "{text}");
+}
+
+#[test]
+fn a_variants_name_is_free_where_no_kernel_export_or_import_of_any_module_has_it() {
+    const FUNCTION: [u32; 3] = [10, 0, 2];
+    // A function that is a kernel, or has a name for other modules (0: exported, 1: imported).
+    let function = |decoration: Vec<u32>| {
+        let body = [op(248, &[11]), op(253, &[])];
+        module(&[&[decoration, op(54, &[&[1], &FUNCTION[..]].concat())], &body[..], &[op(56, &[])]].concat())
+    };
+    let linked = |name: &str, linkage| function(op(71, &[&[10, 41], &literal(name)[..], &[linkage]].concat()));
+    let free = |other| variant_names_are_free(&[function(entry(10, "k")), other]);
+    assert!(!free(function(entry(10, "k_with_offset"))));
+    assert!(!free(linked("k_with_offset", 0)) && !free(linked("k_with_offset", 1)));
+    // What has no kernel beside it is no variant's name.
+    assert!(free(function(entry(10, "other_with_offset"))) && free(linked("k", 0)));
 }

@@ -5,7 +5,7 @@ mod link;
 mod llvm;
 
 pub use link::{Linked, link};
-pub use llvm::LlvmEmitter;
+pub use llvm::{LlvmEmitter, variant_names_are_free};
 
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ pub enum GlobalOffset {
     None,
     /// `NAME_with_offset`, with one more parameter: the global offset as three 32-bit numbers.
     Taken,
-    /// Either: both work with the same variables of the module.
+    /// Either: both work with the same variables of the module. Compilers refuse it unless [`variant_names_are_free`].
     Both,
 }
 

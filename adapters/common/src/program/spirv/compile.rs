@@ -3,7 +3,7 @@
 use ur_ffi::ur_result_t;
 use ur_spirv::comgr::{Flags, Isa};
 use ur_spirv::nvvm::{Compiler, Nvvm, with_ptx_version};
-use ur_spirv::{Dialect, GlobalOffset, Linked, Module, Options, link};
+use ur_spirv::{Dialect, GlobalOffset, Linked, Module, Options, link, variant_names_are_free};
 
 use crate::driver::native::{comgr, nvvm};
 use crate::driver::{AmdgcnTarget, PtxTarget, SpirvTarget};
@@ -123,12 +123,17 @@ fn translated(request: &Request<'_>, options: &Options) -> Result<Linked> {
 }
 
 /// Which variants of kernels the image has. Variables must be there once, so a program that has some is one image with either; for
-/// others those with an offset are an image of their own. A native linker's other images know functions as they are declared.
+/// others those with an offset are an image of their own. A native linker's other images know functions as they are declared, and
+/// what has a variant's name already leaves no place for that.
 fn variants(request: &Request<'_>, modules: &[Module]) -> GlobalOffset {
-    match request.global_offset {
-        true => GlobalOffset::Taken,
-        false if !request.allows_imports && modules.iter().any(Module::has_device_variables) => GlobalOffset::Both,
-        false => GlobalOffset::None,
+    if request.global_offset {
+        return GlobalOffset::Taken;
+    }
+    let wants_both = modules.iter().any(Module::has_device_variables);
+    if wants_both && !request.allows_imports && variant_names_are_free(modules) {
+        GlobalOffset::Both
+    } else {
+        GlobalOffset::None
     }
 }
 
@@ -227,6 +232,9 @@ mod tests {
     /// What calls that function.
     const WRAPPED: &[u8] = include_bytes!("../../../../spirv/tests/kernels/wrapped.spv");
 
+    /// Kernels `fill` and `fill_with_offset`, and a variable.
+    const SUFFIXED: &[u8] = include_bytes!("../../../../spirv/tests/modules/suffixed.spv");
+
     fn translated_for_amd(modules: &[&[u8]]) -> Result<Linked> {
         let sources = modules.iter().map(|module| Source::new(module)).collect::<Result<Vec<_>>>()?;
         let target = AmdgcnTarget { architecture: "gfx1030".to_owned(), wave_size: 32 };
@@ -278,6 +286,13 @@ mod tests {
         let with_variable = text(&[IMPORTER, EXPORTER]);
         assert!(with_variable.contains(" @importer(") && with_variable.contains(" @importer_with_offset("));
         assert!(!text(&[ADDER]).contains("_with_offset"));
+    }
+
+    #[test]
+    fn a_kernel_that_has_the_name_of_anothers_variant_is_the_only_one_of_that_name() {
+        let linked = translated_for_amd(&[SUFFIXED]).unwrap();
+        let text = &linked.translations[0].text;
+        assert_eq!(text.matches(" void @fill_with_offset(").count(), 1, "{text}");
     }
 
     #[test]

@@ -34,6 +34,7 @@ use crate::model::{Id, Instruction, Layouts, Module};
 use super::{Dialect, Emitter, GlobalOffset, Options, Program, Translation};
 
 pub(super) use names::symbol;
+pub use names::variant_names_are_free;
 use types::Scalar;
 
 /// Whose devices the text is for.

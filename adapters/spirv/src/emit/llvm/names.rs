@@ -7,11 +7,27 @@ use crate::model::{Id, Module};
 
 /// The names that a module gives to what others see, and the kernels' variants that take a global offset.
 pub(super) fn given_names(module: &Module) -> HashSet<String> {
+    public_names(module).chain(variant_names(module)).collect()
+}
+
+/// Whether no module gives the name of a kernel's variant that takes a global offset to something else: a kernel, an export or an
+/// import. Otherwise [`GlobalOffset::Both`](crate::GlobalOffset::Both) makes two things of one name, which no compiler takes.
+#[must_use]
+pub fn variant_names_are_free(modules: &[Module]) -> bool {
+    let given: HashSet<String> = modules.iter().flat_map(public_names).collect();
+    modules.iter().flat_map(variant_names).all(|name| !given.contains(&name))
+}
+
+/// The names of kernels, exports and imports, as the text has them.
+fn public_names(module: &Module) -> impl Iterator<Item = String> {
     let functions = module.functions.iter().map(|function| function.id);
     let ids = functions.chain(module.variables.iter().copied());
     let linked = ids.filter_map(|id| module.linkage(id)).map(|(name, _)| symbol(&name));
-    let entries = module.entry_points.iter();
-    linked.chain(entries.flat_map(|entry| [entry.name.clone(), with_offset(&entry.name)])).collect()
+    linked.chain(module.entry_points.iter().map(|entry| entry.name.clone()))
+}
+
+fn variant_names(module: &Module) -> impl Iterator<Item = String> {
+    module.entry_points.iter().map(|entry| with_offset(&entry.name))
 }
 
 /// The variant of a kernel that takes a global offset.
