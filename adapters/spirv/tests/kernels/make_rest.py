@@ -613,7 +613,8 @@ def spread(F, large):
     info = np.finfo(F)
     most, tiny, least = float(info.max), float(info.tiny), float(info.smallest_subnormal)
     rows = [(3 * large, 4 * large, 0), (most / 2, -most / 2, most / 2), (most, most, most), (most, 1, least), (most, 0, 0), (least, 0, 0), (3 * least, 4 * least, 0),
-            (-least, least, -least), (tiny, -tiny, 0), (0, 1e-4, 0), (0, 0, 0), (-0.0, -0.0, -0.0), (math.inf, 1, 0), (3, -4, 12), (1, 1, 1), (0, 0, -2)]
+            (-least, least, -least), (tiny, -tiny, 0), (0, 1e-4, 0), (0, 0, 0), (-0.0, -0.0, -0.0), (math.inf, 1, 0), (3, -4, 12), (1, 1, 1), (0, 0, -2),
+            (-1, -math.inf, -0.0), (-math.inf, math.inf, -most), (math.inf, math.nan, 1), (1, math.nan, 2)]
     top, bottom = math.frexp(most)[1] - 1, math.frexp(least)[1] + 3
     for _ in range(32 - len(rows)):
         exponent = random.randrange(bottom, top)
@@ -625,6 +626,18 @@ def geometry_case():
     """Lengths and directions, where the sum of the squares has no room in the type."""
     c = Case("geometry")
     root = lambda *vs: mpmath.sqrt(sum(v * v for v in vs))
+
+    def directed(row):
+        """What OpenCL's normalize proceeds with where elements are infinite."""
+        if not any(np.isinf(v) for v in row):
+            return row
+        return [np.copysign(type(v)(1), v) if np.isinf(v) else v * type(v)(0) for v in row]
+
+    def unit_of(F, row, at):
+        row = directed(row)
+        if not any(row) or row[at] == 0 and not any(np.isnan(v) for v in row):
+            return row[at]
+        return near(F, lambda *vs: vs[at] / root(*vs), *row)
     for ty, large, ulps in (("f16", 100, (1, 1, 1)), ("f32", 1e20, (2, 3, 3)), ("f64", 1e200, (2, 3, 3))):
         F = NP[ty]
         with np.errstate(all="ignore"):
@@ -642,7 +655,7 @@ def geometry_case():
                 unit = c.ext(vector, "normalize", v)
                 for at in range(count):
                     part = unit if count == 1 else c.emit("OpCompositeExtract", ty, unit, at)
-                    c.out(ty, part, [row[at] if not any(row) else near(F, lambda *vs: vs[at] / root(*vs), *row) for row in rows], ulps[2])
+                    c.out(ty, part, [unit_of(F, row, at) for row in rows], ulps[2])
     c.write()
 
 

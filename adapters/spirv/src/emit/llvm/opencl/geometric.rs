@@ -2,9 +2,11 @@
 //! in single, others of a vector that is scaled by a power of two; 2 ulp. The `fast_` functions do not scale, as OpenCL lets them.
 
 use super::super::Writer;
+use super::super::constants::float_text;
 use super::super::instruction::Inst;
 use super::super::types::Scalar;
 use crate::error::{Error, Result};
+use crate::grammar::op;
 use crate::model::Id;
 
 /// What a vector is multiplied by before its squares are summed, and its length after that.
@@ -46,6 +48,9 @@ impl<'m> Writer<'m> {
         if name == "distance" {
             values[0] = self.let_temp(format_args!("fsub {text} {}, {}", values[0], values[1]));
         }
+        if name == "normalize" && !fast {
+            values[0] = self.without_infinities(wide, count, &values[0])?;
+        }
         let scale = if half || fast { None } else { Some(self.scale(wide, count, &values[0])) };
         let vector = match &scale {
             Some(scale) => self.times(wide, count, &values[0], &scale.down),
@@ -65,17 +70,35 @@ impl<'m> Writer<'m> {
         Ok(result)
     }
 
+    /// The vector whose direction one with infinite elements has: as OpenCL's conformance suite wants it, 1 with the sign of such an
+    /// element, and 0 times any other. Without infinite elements, the vector.
+    fn without_infinities(&mut self, scalar: Scalar, count: u32, vector: &str) -> Result<String> {
+        let (ty, text, one) = (scalar.text(), Self::shaped(scalar, count), float_text(scalar, 1.0));
+        let (mut any, mut direction) = ("false".to_owned(), "undef".to_owned());
+        for at in 0..count {
+            let element = self.element(scalar, count, vector, at);
+            let infinite = self.class_of(op::IS_INF, scalar, &element);
+            any = self.let_temp(format_args!("or i1 {any}, {infinite}"));
+            // NaN stays NaN, and makes the length so.
+            let zero = self.let_temp(format_args!("fmul {ty} {element}, 0.0"));
+            let signed = self.math_call("copysign", scalar, &[one.clone(), element])?;
+            let part = self.let_temp(format_args!("select i1 {infinite}, {ty} {signed}, {ty} {zero}"));
+            direction = match count {
+                1 => part,
+                _ => self.let_temp(format_args!("insertelement {text} {direction}, {ty} {part}, i32 {at}")),
+            };
+        }
+        Ok(self.let_temp(format_args!("select i1 {any}, {text} {direction}, {text} {vector}")))
+    }
+
     /// Powers of two that take the largest element near 1, and back. Of elements whose squares vanish then nothing is left in the sum.
     fn scale(&mut self, scalar: Scalar, count: u32, vector: &str) -> Scale {
-        let (ty, text, int) = (scalar.text(), Self::shaped(scalar, count), scalar.integer().text());
+        let (ty, int) = (scalar.text(), scalar.integer().text());
         // In the word with the exponent: the bits below that, and the exponent of 1.
         let (low_bits, one) = if scalar.bits() == 64 { (20, 1023) } else { (23, 127) };
         let mut largest = String::new();
         for at in 0..count {
-            let element = match count {
-                1 => vector.to_owned(),
-                _ => self.let_temp(format_args!("extractelement {text} {vector}, i32 {at}")),
-            };
+            let element = self.element(scalar, count, vector, at);
             let mut word = self.let_temp(format_args!("bitcast {ty} {element} to {int}"));
             if scalar.bits() == 64 {
                 word = self.let_temp(format_args!("lshr i64 {word}, 32"));
@@ -96,6 +119,14 @@ impl<'m> Writer<'m> {
             self.let_temp(format_args!("bitcast {int} {word} to {ty}"))
         });
         Scale { down, up }
+    }
+
+    /// An element of a vector, or the number that stands for one.
+    fn element(&mut self, scalar: Scalar, count: u32, vector: &str, at: u32) -> String {
+        match count {
+            1 => vector.to_owned(),
+            _ => self.let_temp(format_args!("extractelement {} {vector}, i32 {at}", Self::shaped(scalar, count))),
+        }
     }
 
     /// Each element times a number.
