@@ -97,7 +97,7 @@ impl<D: Driver> Body for Graph<D> {
 impl<D: Driver> Drop for Graph<D> {
     fn drop(&mut self) {
         let (content, callbacks) = (self.content.get_mut().take(), core::mem::take(self.callbacks.get_mut()));
-        // Kept images wait for streams, and callbacks may enqueue host tasks: no part of a native free, which those wait for. What
+        // Images that are kept wait for streams, and callbacks may enqueue host tasks: no part of a native free, which those wait for. What
         // was recorded is the host's alone.
         deferred::wait(move || {
             drop(content);
