@@ -4,12 +4,13 @@
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use ur_conformance::ffi::{
-    ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_profiling_info_t, ur_queue_flags_t as Flags,
-    ur_queue_handle_t, ur_result_t as Code,
+    ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_exp_host_task_properties_t,
+    ur_ext_host_task_status_t, ur_profiling_info_t, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_result_t as Code,
 };
 use ur_conformance::graph::{self, begin, end, is_capturing};
 use ur_conformance::owned::event_of;
@@ -204,6 +205,49 @@ fn urEnqueueEventsWait_for_what_nobody_has_submitted_is_refused_in_the_function_
         call.wait();
         timelines[1].signal(1);
         queue.finish();
+    }
+}
+
+/// A host task with a status, which the function of a kept native command enqueues, and what became of it.
+struct Reports {
+    called: AtomicUsize,
+    told: Sender<Code>,
+}
+
+extern "C" fn count(data: *mut c_void) {
+    // SAFETY: the test's own, alive until the queue is finished.
+    unsafe { &*data.cast::<Reports>() }.called.fetch_add(1, Ordering::Relaxed);
+}
+
+extern "C" fn enqueue_task_with_status(queue: ur_queue_handle_t, data: *mut c_void) {
+    // SAFETY: as above.
+    let reports = unsafe { &*data.cast::<Reports>() };
+    let mut place = 0i32;
+    let mut status = ur_ext_host_task_status_t { pStatus: &raw mut place, ..Default::default() };
+    let properties = ur_exp_host_task_properties_t { pNext: (&raw mut status).cast(), ..Default::default() };
+    let (list, event) = (null(), null_mut());
+    let answer = ur!(EnqueueExp.pfnHostTaskExp(queue, Some(count), data, &raw const properties, 0, list, event));
+    // As above.
+    let _ = reports.told.send(answer);
+}
+
+#[test]
+fn urEnqueueHostTaskExp_with_a_status_that_is_refused_in_the_function_of_a_kept_native_command_never_runs() {
+    let fixture = Fixture::new();
+    if !timeline::are_there() {
+        return;
+    }
+    for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+        let (queue, timeline) = (fixture.queue(flags), Timeline::at_zero(&fixture));
+        let (told, answers) = channel();
+        let mut reports = Reports { called: AtomicUsize::new(0), told };
+        queue.wait_for(&timeline, 1);
+        let call = native_command(&queue, enqueue_task_with_status, &mut reports);
+        timeline.signal(1);
+        assert_eq!(heard(&answers, "the function was not called"), Code::ERROR_UNSUPPORTED_FEATURE);
+        call.wait();
+        queue.finish();
+        assert_eq!(reports.called.load(Ordering::Relaxed), 0, "it ran though it was refused");
     }
 }
 

@@ -25,11 +25,8 @@ const HEAP_ALIGNMENT: usize = 256;
 enum Owned<D: Driver> {
     Device,
     Pinned,
-    /// A block of plain memory, which is the engine's own to the table of live blocks, or `taken` off another context's.
-    Plain {
-        heap: Arc<Heap<D>>,
-        taken: Option<Live>,
-    },
+    /// A block of plain memory, which is the engine's own to the table of live blocks.
+    Plain(Arc<Heap<D>>),
     Heap(Layout),
     ByApplication,
 }
@@ -69,7 +66,7 @@ impl<D: Driver> Block<D> {
                     // Nobody looks at what it was filled with: it is not the application's.
                     drop(heap.take_filled(address));
                 }
-                (address, Owned::Plain { heap: Arc::clone(heap), taken: None })
+                (address, Owned::Plain(Arc::clone(heap)))
             }
             Some((Err(error), _)) if !is_full(&error) => return Err(error),
             _ => (native(size)?, Owned::natively(kind)),
@@ -140,23 +137,16 @@ impl<D: Driver> Block<D> {
     }
 
     /// A block of plain memory that the application gives away; from now on it is neither its to free nor another buffer's to
-    /// own. `None` if it was freed, or given to another buffer, since it was found.
+    /// own. `None` if it was freed, or given to another buffer, since it was found, and for a block of another context: before that is
+    /// given out again its context's queues are asked alone, and not those which the buffer is used on.
     #[must_use]
-    pub fn plain(context: &Context<D>, state: &Arc<DeviceState<D>>, heap: Arc<Heap<D>>, start: usize) -> Option<Self> {
+    pub fn plain(context: &Context<D>, state: &Arc<DeviceState<D>>, heap: Arc<Heap<D>>, live: Live) -> Option<Self> {
+        context.heap_of(live.label).filter(|own| Arc::ptr_eq(own, &heap))?;
         // Of several threads that want it one gets it.
-        let live = heap.claim(start, false)?;
-        let is_own = context.heap_of(live.label).is_some_and(|own| Arc::ptr_eq(own, &heap));
-        let entry = context.registry.plain_blocks().entry(start).filter(|_| is_own);
-        let taken = match entry {
-            Some(entry) => {
-                entry.set_out(live.size, Label { is_internal: true, ..live.label }.owner());
-                None
-            }
-            // Another context's table knows it as freed meanwhile.
-            None => Some(live),
-        };
-        let owned = Owned::Plain { heap, taken };
-        Some(Self { address: start, size: live.size, state: Some(Arc::clone(state)), owned })
+        let live = heap.claim(live.start, false)?;
+        let entry = context.registry.plain_blocks().entry(live.start)?;
+        entry.set_out(live.size, Label { is_internal: true, ..live.label }.owner());
+        Some(Self { address: live.start, size: live.size, state: Some(Arc::clone(state)), owned: Owned::Plain(heap) })
     }
 
     /// The first byte.
@@ -188,15 +178,7 @@ impl<D: Driver> Drop for Block<D> {
         match (&self.owned, &self.state) {
             (Owned::Device, Some(state)) => free(state, MemoryKind::Device),
             (Owned::Pinned, Some(state)) => free(state, MemoryKind::Host),
-            (Owned::Plain { heap, taken: Some(live) }, Some(state)) => {
-                // The heap asks its own context's queues before it gives the block out again, and none of this one's.
-                let (heap, live, state) = (Arc::clone(heap), *live, Arc::clone(state));
-                deferred::wait(move || {
-                    state.finish_streams();
-                    drop(usm::give_back(&heap, live));
-                });
-            }
-            (Owned::Plain { heap, .. }, _) => {
+            (Owned::Plain(heap), _) => {
                 if let Some(live) = heap.claim(self.address, true) {
                     drop(usm::give_back(heap, live));
                 }

@@ -153,6 +153,21 @@ impl<D: Driver> Request<'_, D> {
         joins || self.must_be_deferred()
     }
 
+    /// Refuses what has to be kept in the function of a native command of the queue that was kept itself: it would end behind the
+    /// function, and what the function enqueues later would overtake it.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED_FEATURE`.
+    pub(crate) fn refuse_in_kept_function(&self) -> Result<()> {
+        if !placing(self.queue).is_some_and(|placing| placing.calls_out) {
+            return Ok(());
+        }
+        Err(Error::unsupported(
+            "a command that has to wait for what nobody has submitted, in the function of a native command that was kept \
+             (enqueue it on another queue)",
+        ))
+    }
+
     /// What a deferred command waits for of its list, without what is known to be complete. Of an event that is signalled again
     /// and again it is the last signal. Refuses a list that no deferred command can have.
     ///
@@ -161,13 +176,7 @@ impl<D: Driver> Request<'_, D> {
     /// library answers.
     pub(crate) fn bind_waits(&self) -> Result<BoundWaits<D>> {
         let mut bound = BoundWaits::<D>::new();
-        if placing(self.queue).is_some_and(|placing| placing.calls_out) {
-            // It would end behind the function, and what the function enqueues later would overtake it.
-            return Err(Error::unsupported(
-                "a command that has to wait for what nobody has submitted, in the function of a native command that was kept \
-                 (enqueue it on another queue)",
-            ));
-        }
+        self.refuse_in_kept_function()?;
         self.refuse_in_capture("a command behind a wait for what nobody has submitted yet")?;
         for event in self.waits.iter() {
             let meant = match event.as_reusable() {

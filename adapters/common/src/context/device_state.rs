@@ -124,17 +124,6 @@ impl<D: Driver> DeviceState<D> {
     pub fn add_backend(&self, backend: &Arc<PoolBackend<D>>) {
         self.backends.add(backend);
     }
-
-    /// Waits for what the context's queues were given so far, whatever comes of it. Called without locks where waiting is allowed.
-    pub fn finish_streams(&self) {
-        let Some(registry) = self.registry.upgrade() else { return };
-        for stream in registry.living_streams() {
-            // What a thread has put on a stream it tells when it unlocks that.
-            if !(stream.pass() && stream.is_idle().unwrap_or(true)) {
-                let _ = self.driver.synchronize_stream(stream.native());
-            }
-        }
-    }
 }
 
 /// Where a kind's heap is.

@@ -7,7 +7,7 @@
 
 use core::cell::RefCell;
 use core::mem::take;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::device::deferred::WaitingForbidden;
@@ -161,9 +161,14 @@ pub fn set_aside() -> SetAside {
     let list = DRAIN.try_with(|drain| drain.borrow_mut().take()).ok().flatten();
     let has_list = list.is_some();
     let Drain { home, at_home, elsewhere } = list.unwrap_or_default();
+    // A worker for each queue: of one whose own function waits it hands the rest over in its turn.
+    let mut by_queue = BTreeMap::<usize, Vec<Arc<dyn Ready>>>::new();
     for ready in elsewhere.into_iter().chain(at_home) {
-        if !run_on_worker(core::slice::from_ref(&ready)) {
-            ready.run();
+        by_queue.entry(ready.queue()).or_default().push(ready);
+    }
+    for together in by_queue.into_values() {
+        if !run_on_worker(&together) {
+            together.into_iter().for_each(Ready::run);
         }
     }
     SetAside { home, has_list }

@@ -49,8 +49,8 @@ fn not_to_be_owned(name: &str, address: usize) -> Error {
     Error::new(
         ur_result_t::ERROR_INVALID_VALUE,
         format!(
-            "{name}: {address:#x} is memory of a pool or of another buffer, or has an alignment above the native one; leave \
-             isNativeHandleOwned false and free it by urEnqueueUSMFreeExp or urUSMFree, unless it is a buffer's"
+            "{name}: {address:#x} is memory of a pool, of another buffer or of another context, or has an alignment above the \
+             native one; leave isNativeHandleOwned false and free it by urEnqueueUSMFreeExp or urUSMFree, unless it is a buffer's"
         ),
     )
 }
@@ -59,8 +59,8 @@ fn not_to_be_owned(name: &str, address: usize) -> Error {
 /// allocation.
 ///
 /// # Errors
-/// `INVALID_VALUE` for an address in no live allocation, or one that is to be owned and is not at the start, is a pool's, or
-/// has an alignment above the native one, or another buffer's; `INVALID_DEVICE` for memory of a device that the context has not.
+/// `INVALID_VALUE` for an address in no live allocation, or one that is to be owned and is not at the start, is a pool's, is
+/// pooled memory of another context, has an alignment above the native one, or is another buffer's; `INVALID_DEVICE` for memory of a device that the context has not.
 pub fn create_with_native_handle<D: Driver>(
     address: ur_native_handle_t,
     context: &Object<Context<D>>,
@@ -83,7 +83,7 @@ pub fn create_with_native_handle<D: Driver>(
     }
     let block = |state: &Arc<DeviceState<D>>| match &extent.heap {
         Some((heap, live)) if owned => {
-            Block::plain(context, state, Arc::clone(heap), live.start).ok_or_else(|| not_to_be_owned(NAME, address))
+            Block::plain(context, state, Arc::clone(heap), *live).ok_or_else(|| not_to_be_owned(NAME, address))
         }
         _ => Ok(Block::native(state, address, size, owned.then_some(extent.kind))),
     };

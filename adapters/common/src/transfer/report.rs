@@ -84,13 +84,16 @@ impl<D: Driver> Report<D> {
 /// Enqueues a task that reports to `status`; `put` enqueues the task itself.
 ///
 /// # Errors
-/// Those of `put`; `GRAPH_CAPTURE_UNSUPPORTED` for a queue that captures.
+/// Those of `put`; `GRAPH_CAPTURE_UNSUPPORTED` for a queue that captures, `UNSUPPORTED_FEATURE` in the function of a native command
+/// of the queue that was kept.
 pub(super) fn enqueue<D: Driver>(
     request: Request<'_, D>,
     status: *mut i32,
     put: impl FnOnce(&Request<'_, D>, Arc<Report<D>>) -> Result<()>,
 ) -> Result<()> {
     request.refuse_in_capture("a host task with a status")?;
+    // What comes after it is kept.
+    request.refuse_in_kept_function()?;
     let Request { queue, command, waits, event } = request;
     let promise = Promise::of_timepoint();
     let (status, progress) = (status.expose_provenance(), Mutex::new(Progress::Begun));
