@@ -172,8 +172,8 @@ impl<D: Driver> Request<'_, D> {
     /// and again it is the last signal. Refuses a list that no deferred command can have.
     ///
     /// # Errors
-    /// `UNSUPPORTED_FEATURE` in the function of a kept native command of this queue; `IN_EVENT_LIST_EXEC_STATUS` for an event that has failed, `GRAPH_CAPTURE_UNSUPPORTED` for one of a capture; what the native
-    /// library answers.
+    /// `UNSUPPORTED_FEATURE` in the function of a kept native command of this queue; `IN_EVENT_LIST_EXEC_STATUS` for an event that
+    /// has failed; `GRAPH_CAPTURE_UNSUPPORTED` for one of a capture, and on a queue that captures; what the native library answers.
     pub(crate) fn bind_waits(&self) -> Result<BoundWaits<D>> {
         let mut bound = BoundWaits::<D>::new();
         self.refuse_in_kept_function()?;

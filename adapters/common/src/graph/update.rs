@@ -1,7 +1,8 @@
 //! `urCommandBufferUpdateKernelLaunchExp`: kernels, arguments and sizes of launches that are recorded.
 //!
-//! What the native library can wait for is made before anything is locked ([`preparation`]). Then a change is made in two steps. First every description is checked and made to what the buffer knows of its launches, with
-//! what was there saved. Then the native library is told ([`Executable::tell`](crate::graph::executable::Executable::tell)). If
+//! What the native library can wait for is made before anything is locked ([`preparation`]). Then a change is made in two steps.
+//! First every description is checked and made to what the buffer knows of its launches, with what was there saved. Then the
+//! native library is told ([`Executable::tell`](crate::graph::executable::Executable::tell)). If
 //! either fails, what was saved is put back, so that nothing is half-made. A launch that runs is left alone: the native library applies
 //! changes to later launches.
 //!

@@ -20,7 +20,7 @@ pub struct Contents<D: Driver> {
 }
 
 impl<D: Driver> Contents<D> {
-    /// A copy of the application's rows.
+    /// A copy of the application's rows: bytes of a row, rows of a slice and slices, whose product was seen to be a size.
     ///
     /// # Errors
     /// `OUT_OF_HOST_MEMORY`; what the native library answers.

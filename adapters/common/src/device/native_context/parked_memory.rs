@@ -84,6 +84,7 @@ mod tests {
         assert_eq!([parked.free_all(), parked.free_all()], [11, 0]);
         assert_eq!((freed.load(Ordering::Relaxed), parked.is_empty()), (111, true));
     }
+
     #[test]
     fn a_piece_that_cannot_be_waited_for_stays_for_the_next_time() {
         let (parked, attempts) = (ParkedMemory::default(), Arc::new(AtomicUsize::new(0)));
