@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use xtask::support::failure::{Context, Result};
+use xtask::support::python::REGISTRY_WAITS;
 use xtask::support::{files, process};
 
 /// The Python of the machines with a GPU; `UR_BUNDLE_PYTHON` names another, to try a bundle elsewhere.
@@ -39,7 +40,7 @@ pub fn download(folder: &Path, words: &[&str]) -> Result {
     pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"]);
     pip.args(["--implementation=cp", "--python-version", &self::python()]);
     pip.args(PLATFORMS.map(|platform| format!("--platform={platform}")));
-    process::run(pip.arg("--dest").arg(folder).args(words))?;
+    process::run_again(pip.arg("--dest").arg(folder).args(words), &REGISTRY_WAITS)?;
     files::write(&stamp, wanted.as_bytes()).map(drop)
 }
 

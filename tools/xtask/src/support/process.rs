@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 use super::failure::{Context, Failure, Result};
 use crate::fail;
@@ -63,6 +64,19 @@ pub fn unsteered(seconds: u32, program: impl AsRef<OsStr>) -> Command {
 pub fn run(command: &mut Command) -> Result {
     let status = command.stdin(Stdio::null()).status().map_err(|error| not_started(command, &error))?;
     if status.success() { Ok(()) } else { Err(failed(command, status, "")) }
+}
+
+/// Runs a program that asks a package registry, and asks again where it failed: a registry out of order for some seconds
+/// ends a run of half an hour else. The waits are in seconds, one before each further attempt.
+pub fn run_again(command: &mut Command, waits: &[u64]) -> Result {
+    let mut result = run(command);
+    for wait in waits {
+        let Err(failure) = &result else { break };
+        eprintln!("{failure}; asking again in {wait} s");
+        std::thread::sleep(Duration::from_secs(*wait));
+        result = run(command);
+    }
+    result
 }
 
 /// Runs a program that must succeed, and answers what it printed.
@@ -172,6 +186,29 @@ mod tests {
         assert_eq!(line_of(&compiler("ccache gcc -m64", "cc")), "ccache gcc -m64");
         assert_eq!(compiler("ccache gcc", "cc").get_program(), "ccache");
         assert_eq!(line_of(&compiler(" ", "c++")), "c++");
+    }
+
+    /// A shell that fails until it has been started that often.
+    fn fails_until_attempt(last: u32, counter: &Path) -> Command {
+        let script = format!("echo >>\"$0\"; [ $(wc -l <\"$0\") -ge {last} ]");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).arg(counter);
+        shell
+    }
+
+    #[test]
+    fn a_program_that_asks_a_registry_is_run_again_until_it_succeeds_or_no_attempt_is_left() {
+        let folder = std::env::temp_dir().join(format!("xtask-run-again-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder can be made");
+        let attempts = |name: &str, last: u32| {
+            let counter = folder.join(name);
+            let result = run_again(&mut fails_until_attempt(last, &counter), &[0, 0]);
+            (result.is_ok(), std::fs::read_to_string(&counter).expect("the shell ran").lines().count())
+        };
+        assert_eq!(attempts("at once", 1), (true, 1));
+        assert_eq!(attempts("at last", 3), (true, 3));
+        assert_eq!(attempts("never", 4), (false, 3));
+        std::fs::remove_dir_all(&folder).expect("the folder can be removed");
     }
 
     /// A user who has switched pooling off would else find other figures and other call counts than everybody.

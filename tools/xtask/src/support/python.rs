@@ -9,6 +9,9 @@ use super::failure::{Context, Result};
 use super::process;
 use crate::fail;
 
+/// How many seconds a package registry that refused is left alone before it is asked again.
+pub const REGISTRY_WAITS: [u64; 2] = [10, 60];
+
 /// A virtual environment.
 pub struct Venv(PathBuf);
 
@@ -31,7 +34,7 @@ impl Venv {
         if let Some(wheels) = folder.parent().map(|parent| parent.join("wheels")).filter(|wheels| wheels.is_dir()) {
             pip.arg("--find-links").arg(wheels);
         }
-        process::run(&mut pip)?;
+        process::run_again(&mut pip, &REGISTRY_WAITS)?;
         fs::write(&stamp, wanted).context(stamp.display())?;
         Ok(venv)
     }
@@ -81,7 +84,7 @@ pub fn unpack(wheels: &Path, requirement: &str, part: &str, folder: &Path) -> Re
             println!("downloading {requirement}");
             let mut pip = process::limited(900, python);
             pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--dest"]);
-            process::run(pip.arg(wheels).arg(requirement))?;
+            process::run_again(pip.arg(wheels).arg(requirement), &REGISTRY_WAITS)?;
             match find_wheel(wheels, requirement)? {
                 Some(wheel) => wheel,
                 None => fail!("{requirement} was downloaded, but no such wheel lies in {}", wheels.display()),
