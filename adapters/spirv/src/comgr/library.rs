@@ -6,6 +6,7 @@ use std::ptr::null_mut;
 use std::sync::{Mutex, PoisonError};
 
 use libloading::Library;
+use libloading::os::unix;
 
 use super::{CodeObject, CompileError, Flags, Isa, find};
 
@@ -104,14 +105,18 @@ impl Symbols {
     }
 }
 
-/// An opened libamd_comgr. Threads may ask it to compile at the same time; it works for one after the other, since LLVM's options
-/// are the process's.
+/// `RTLD_NODELETE`: what closes the library leaves it where it is. Loaded a second time it would register its options a second time with
+/// the LLVM that it shares, which ends the process over that.
+const STAYS_LOADED: i32 = 0x1000;
+
+/// Held while a library compiles, by nobody else. LLVM's options are the process's, so two that were opened exclude each other too.
+static COMPILING: Mutex<()> = Mutex::new(());
+
+/// An opened libamd_comgr. Threads may ask it to compile at the same time; it works for one after the other.
 pub struct Comgr {
     symbols: Symbols,
     path: PathBuf,
     version: (usize, usize),
-    /// Held while it compiles; nobody else takes it.
-    compiling: Mutex<()>,
 }
 
 impl Comgr {
@@ -142,7 +147,8 @@ impl Comgr {
     pub fn open_at(path: &Path) -> Result<Self, CompileError> {
         let missing = |error: String| CompileError::Missing(format!("{}: {error}", path.display()));
         // SAFETY: libamd_comgr's initialisers have no preconditions.
-        let library = unsafe { Library::new(path) }.map_err(|error| missing(error.to_string()))?;
+        let library = unsafe { unix::Library::open(Some(path), unix::RTLD_NOW | STAYS_LOADED) };
+        let library = Library::from(library.map_err(|error| missing(error.to_string()))?);
         let symbols = Symbols::load(library).map_err(missing)?;
         let mut version = (0, 0);
         // SAFETY: both are written.
@@ -153,7 +159,7 @@ impl Comgr {
                 version.0, version.1
             )));
         }
-        Ok(Self { symbols, path: path.to_path_buf(), version, compiling: Mutex::new(()) })
+        Ok(Self { symbols, path: path.to_path_buf(), version })
     }
 
     /// The library's file, or the name that the dynamic linker found it by.
@@ -173,7 +179,7 @@ impl Comgr {
     /// # Errors
     /// The library does not know the architecture, or a module is wrong; the error has the compiler's log.
     pub fn compile(&self, modules: &[(&str, &str)], isa: &Isa, flags: Flags) -> Result<CodeObject, CompileError> {
-        let _turn = self.compiling.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
         let mut log = String::new();
         let mut set = self.set()?;
         for (name, text) in modules {
