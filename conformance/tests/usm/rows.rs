@@ -28,11 +28,12 @@ impl Shape {
     }
 }
 
+/// Fills of rows are there, too, but what stock SYCL does where it hears so is wrong for elements of more than a byte.
 #[test]
-fn urContextGetInfo_says_that_copies_and_fills_of_rows_are_there() {
+fn urContextGetInfo_says_that_copies_of_rows_are_there_and_hides_fills_from_sycl() {
     let fixture = Fixture::new();
-    for property in [ur_context_info_t::USM_MEMCPY2D_SUPPORT, ur_context_info_t::USM_FILL2D_SUPPORT] {
-        assert_eq!(query::get::<u8>(ask!(Context.pfnGetInfo(fixture.context(), property))), 1, "{property:?}");
+    for (property, says) in [(ur_context_info_t::USM_MEMCPY2D_SUPPORT, 1), (ur_context_info_t::USM_FILL2D_SUPPORT, 0)] {
+        assert_eq!(query::get::<u8>(ask!(Context.pfnGetInfo(fixture.context(), property))), says, "{property:?}");
     }
 }
 

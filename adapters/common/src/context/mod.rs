@@ -272,7 +272,9 @@ pub fn get_info<D: Driver>(
             writer.array(&context.devices().map(|device| device.handle()).collect::<Vec<_>>())
         }
         ur_context_info_t::REFERENCE_COUNT => writer.value(context.references()),
-        ur_context_info_t::USM_MEMCPY2D_SUPPORT | ur_context_info_t::USM_FILL2D_SUPPORT => writer.boolean(true),
+        ur_context_info_t::USM_MEMCPY2D_SUPPORT => writer.boolean(true),
+        // `urEnqueueUSMFill2D` is there, but libsycl, where it is told so, passes numbers of elements for numbers of bytes.
+        ur_context_info_t::USM_FILL2D_SUPPORT => writer.boolean(false),
         ur_context_info_t::USM_RESERVED_BYTES_EXP => writer.value(context.plain_figures().reserved as u64),
         ur_context_info_t::USM_USED_BYTES_EXP => writer.value(context.plain_figures().live as u64),
         _ => writer.unknown(property.0),
