@@ -15,7 +15,7 @@ use ur_conformance::{
 };
 
 /// Launches that the simulated driver takes behind a closed gate, the gate's own kernel among them.
-const ROOM: u64 = 1024;
+const ROOM: u64 = 1020;
 const SETTER: &str = "cuGraphExecKernelNodeSetParams_v2";
 
 /// Runs `meanwhile` while another thread's launch waits for room behind a closed gate. The gate fails the test if anything in

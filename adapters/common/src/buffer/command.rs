@@ -36,6 +36,11 @@ pub trait Work<D: Driver>: Sized {
     /// Keeps with a capture what it uses beside the buffers.
     fn keep(&self, _capture: &Capture<D>) {}
 
+    /// How many native calls it takes at most, beside those that bring bytes.
+    fn calls(&self) -> usize {
+        1
+    }
+
     /// Whether it could block where a command on device memory alone would not, as a copy from pageable memory can.
     fn may_block(&self) -> bool {
         true
@@ -111,6 +116,7 @@ impl<D: Driver, W: Work<D>> Command<D> for OnBuffers<'_, '_, '_, D, W> {
         let (driver, stream) = (submission.driver(), submission.native());
         let native =
             CommandStream { device: &self.queue.device, stream, queue: Some(self.queue), location: self.location };
+        submission.count_more(self.work.calls() - 1);
         let place = (submission.stream(), submission.position());
         self.work.put_on(driver, stream, &LockedBuffers::open(native, place, self.uses))
     }
@@ -169,6 +175,10 @@ impl<D: Driver, W: Work<D, Owned = W> + Send + 'static> Work<D> for Lent<'_, W> 
 
     fn put_on(&mut self, driver: &'static D, stream: &D::Stream, locked: &LockedBuffers<'_, '_, '_, D>) -> Result<()> {
         self.0.as_mut().map_or(Ok(()), |work| work.put_on(driver, stream, locked))
+    }
+
+    fn calls(&self) -> usize {
+        self.0.as_ref().map_or(1, W::calls)
     }
 
     fn into_owned(self) -> W {

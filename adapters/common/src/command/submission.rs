@@ -180,6 +180,11 @@ impl<'s, D: Driver> Submission<'s, D> {
         self.state.position += 1;
     }
 
+    /// Counts further native calls of a command that has many: the position tells how full the stream is ([`Stream::may_block`]).
+    pub fn count_more(&mut self, calls: usize) {
+        self.state.position += calls as u64;
+    }
+
     /// Records what is pending and counts: for a command that finds out late that it puts work on the stream.
     ///
     /// # Errors

@@ -165,6 +165,11 @@ impl<D: Driver, P: AsRef<[u8]>> Work<D> for Fill<P> {
         locked.commit(0)
     }
 
+    /// One for each byte of the pattern, if the library fills no wider units at the address.
+    fn calls(&self) -> usize {
+        self.pattern.as_ref().len()
+    }
+
     fn into_owned(self) -> Self::Owned {
         Fill { pattern: SmallVec::from_slice(self.pattern.as_ref()) }
     }

@@ -84,9 +84,8 @@ pub struct Stream<D: Driver> {
     before_capture: Mutex<Option<Arc<PooledEvent<D>>>>,
 }
 
-/// Commands that a stream takes without making its caller wait, whatever they consist of. Drivers have room for several times
-/// as many native calls.
-const ROOM: u64 = 64;
+/// Native calls that a stream takes without making its caller wait. Drivers have room for several times as many.
+pub const ROOM: u64 = 64;
 
 /// How a stream has got its stream.
 #[derive(Clone, Copy)]

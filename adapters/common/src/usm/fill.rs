@@ -5,15 +5,16 @@
 
 use ur_ffi::{ur_command_t, ur_result_t};
 
-use crate::command::deferral::{Deferring, Owned, by_function};
+use crate::command::deferral::{Deferring, Owned, by_function_that_may_block};
 use crate::command::graph::GraphBuilder;
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, submit};
+use crate::command::{Command, Enqueue, Request, submit};
 use crate::context::DeviceState;
 use crate::driver::graphs::FillNode;
 use crate::driver::{Driver, Rows};
 use crate::object::error::{Error, Result};
 use crate::object::params::Address;
+use crate::stream::ROOM;
 use crate::stream::capture::Capture;
 
 /// The native calls that write a pattern.
@@ -27,11 +28,16 @@ pub(crate) enum Plan {
 
 impl Plan {
     /// How many native calls it takes.
-    fn calls(&self) -> usize {
+    pub(crate) fn calls(&self) -> usize {
         match self {
             Self::Whole { .. } => 1,
             Self::Strided { values, .. } => values.len(),
         }
+    }
+
+    /// Whether a stream that has nothing to do may not have room for all of it.
+    pub(crate) fn may_block(&self) -> bool {
+        self.calls() as u64 > ROOM
     }
 }
 
@@ -95,8 +101,9 @@ impl<D: Driver> Command<D> for Fill<'_, D> {
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         let _scope = self.device.enter_for_transfer()?;
-        // SAFETY: writable for `size` bytes, as whoever made the command was promised.
-        unsafe { fill(submission.driver(), submission.native(), self.to, self.pattern, self.size) }
+        let plan = plan(self.to, self.pattern, D::STRIDED_WIDTHS);
+        submission.count_more(plan.calls() - 1);
+        lay_down(submission.driver(), submission.native(), &plan, self.to, self.pattern.len(), self.size)
     }
 
     fn check_capture(&self, _: &Capture<D>) -> Result<()> {
@@ -105,12 +112,11 @@ impl<D: Driver> Command<D> for Fill<'_, D> {
 
     fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         let (to, pattern, size) = (self.to, self.pattern.to_vec(), self.size);
-        Ok((
-            by_function(move |request| {
-                submit(request, Fill { device: &request.queue.device, to, pattern: &pattern, size })
-            }),
-            (),
-        ))
+        let may_block = plan(to, &pattern, D::STRIDED_WIDTHS).may_block();
+        let place = move |request: &Request<'_, D>| {
+            submit(request, Fill { device: &request.queue.device, to, pattern: &pattern, size })
+        };
+        Ok((by_function_that_may_block(may_block, place), ()))
     }
 
     fn add_to(self, graph: &mut GraphBuilder<'_, D>) -> Result<()> {

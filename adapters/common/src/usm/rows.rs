@@ -7,7 +7,7 @@ use core::ffi::c_void;
 
 use ur_ffi::{ur_command_t, ur_result_t, ur_usm_desc_t};
 
-use crate::command::deferral::{Deferring, Owned, by_function, by_function_that_may_block};
+use crate::command::deferral::{Deferring, Owned, by_function_that_may_block};
 use crate::command::submission::Submission;
 use crate::command::{Command, Enqueue, Request, submit, submit_and_wait};
 use crate::context::Context;
@@ -25,6 +25,7 @@ use crate::object::params::{Address, Out};
 use crate::pool::UsmPool;
 use crate::pool::extent::{Extent, plain_around};
 use crate::queue::Queue;
+use crate::stream::ROOM;
 use crate::stream::capture::Capture;
 use crate::usm::copy::may_wait;
 use crate::usm::fill::{Plan, lay_down, plan};
@@ -152,6 +153,7 @@ impl<D: Driver> Command<D> for CopyRows<'_, D> {
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         let (driver, stream) = (submission.driver(), submission.native());
+        submission.count_more(self.rows.calls() - 1);
         self.device.transfer(|| self.rows.copy(driver, stream))
     }
 
@@ -162,8 +164,9 @@ impl<D: Driver> Command<D> for CopyRows<'_, D> {
     fn into_owned(self, deferring: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         let rows = self.rows;
         let may_wait = may_wait(&deferring.request.queue.context, rows.0.to.address, rows.0.from.address);
+        let may_block = may_wait || rows.calls() as u64 > ROOM;
         let place = move |request: &Request<'_, D>| submit(request, CopyRows { device: &request.queue.device, rows });
-        Ok((by_function_that_may_block(may_wait, place), ()))
+        Ok((by_function_that_may_block(may_block, place), ()))
     }
 }
 
@@ -171,14 +174,27 @@ impl<D: Driver> Command<D> for CopyRows<'_, D> {
 struct ValidRows(Copy2D);
 
 impl ValidRows {
+    fn is_one_piece(&self) -> bool {
+        let Copy2D { to, from, width, height } = self.0;
+        height == 1 || (to.pitch == width && from.pitch == width)
+    }
+
+    fn is_native(&self) -> bool {
+        self.0.to.pitch <= MAX_PITCH && self.0.from.pitch <= MAX_PITCH
+    }
+
+    /// How many native calls a copy takes.
+    fn calls(&self) -> usize {
+        if self.is_one_piece() || self.is_native() { 1 } else { self.0.height }
+    }
+
     fn copy<D: Driver>(&self, driver: &D, stream: &D::Stream) -> Result<()> {
         let Copy2D { to, from, width, height } = self.0;
-        let packed = to.pitch == width && from.pitch == width;
-        if height == 1 || packed {
+        if self.is_one_piece() {
             // SAFETY: the type's invariant; the rows follow each other without a gap, or there is one.
             return unsafe { driver.copy_async(to.address, from.address, width * height, stream) };
         }
-        if to.pitch <= MAX_PITCH && from.pitch <= MAX_PITCH {
+        if self.is_native() {
             // SAFETY: the type's invariant.
             return unsafe { driver.copy_2d_async(&self.0, stream) };
         }
@@ -242,7 +258,7 @@ impl<D: Driver> Command<D> for FillRows<'_, D> {
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         let _scope = self.device.enter_for_transfer()?;
-        self.fill.run(submission.driver(), submission.native())
+        self.fill.run(submission)
     }
 
     fn check_capture(&self, _: &Capture<D>) -> Result<()> {
@@ -250,28 +266,43 @@ impl<D: Driver> Command<D> for FillRows<'_, D> {
     }
 
     fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+        let may_block = self.fill.may_block(D::STRIDED_WIDTHS);
         let Fill { to, pitch, width, height, pattern } = self.fill;
         let pattern = pattern.to_vec();
         let place = move |request: &Request<'_, D>| {
             let fill = Fill { to, pitch, width, height, pattern: &pattern };
             submit(request, FillRows { device: &request.queue.device, fill })
         };
-        Ok((by_function(place), ()))
+        Ok((by_function_that_may_block(may_block, place), ()))
     }
 }
 
 impl Fill<'_> {
-    fn run<D: Driver>(&self, driver: &D, stream: &D::Stream) -> Result<()> {
+    fn is_one_piece(&self) -> bool {
+        self.pitch == self.width || self.height == 1
+    }
+
+    /// Whether a stream that has nothing to do may not have room for all of it.
+    fn may_block(&self, widths: &[usize]) -> bool {
+        if self.is_one_piece() {
+            plan(self.to, self.pattern, widths).may_block()
+        } else {
+            self.one_call(widths).is_none()
+        }
+    }
+
+    fn run<D: Driver>(&self, submission: &mut Submission<'_, D>) -> Result<()> {
         let Self { to, pitch, width, height, pattern } = *self;
-        if pitch == width || height == 1 {
-            return self.lay(driver, stream, to, pattern, width * height);
+        if self.is_one_piece() {
+            return lay(submission, to, pattern, width * height);
         }
         if let Some((unit, value)) = self.one_call(D::STRIDED_WIDTHS) {
             let rows = Rows { first: to, length: width / unit, pitch, count: height };
+            let (driver, stream) = (submission.driver(), submission.native());
             // SAFETY: `fill` was promised writable rows; the unit divides address, pitch and width.
             return unsafe { driver.fill_strided_async(rows, unit, value, stream) };
         }
-        self.row_by_row(driver, stream)
+        self.row_by_row(submission)
     }
 
     /// The unit and its value, if all rows are one native fill.
@@ -285,28 +316,31 @@ impl Fill<'_> {
 
     /// Fills rows up to where the pattern begins anew and copies them over the rest. In host memory it fills every row, because
     /// copies between host memory run on the calling thread.
-    fn row_by_row<D: Driver>(&self, driver: &D, stream: &D::Stream) -> Result<()> {
+    fn row_by_row<D: Driver>(&self, submission: &mut Submission<'_, D>) -> Result<()> {
+        let (driver, stream) = (submission.driver(), submission.native());
         // Both are positive, and the pattern's size is a power of two.
         let period = self.pattern.len() / self.pattern.len().min(1 << self.width.trailing_zeros());
         let on_host =
             || -> Result<bool> { Ok(driver.pointer_info(self.to)?.is_none_or(|info| info.kind == MemoryKind::Host)) };
         let copies = self.height > period.max(FEW_ROWS) && !on_host()?;
         let filled = if copies { period } else { self.height };
-        (0..filled).try_for_each(|row| self.fill_row(driver, stream, row))?;
+        (0..filled).try_for_each(|row| self.fill_row(submission, row))?;
         let mut done = filled;
         while done < self.height {
             let height = done.min(self.height - done);
             let from = Plane { address: self.to, pitch: self.pitch };
             let to = Plane { address: self.to + done * self.pitch, pitch: self.pitch };
             // The same stream has filled the rows that the copy reads.
-            ValidRows(Copy2D { to, from, width: self.width, height }).copy(driver, stream)?;
+            let rows = ValidRows(Copy2D { to, from, width: self.width, height });
+            submission.count_more(rows.calls());
+            rows.copy(driver, stream)?;
             done += height;
         }
         Ok(())
     }
 
     /// One row, in which the pattern begins where the row before left it.
-    fn fill_row<D: Driver>(&self, driver: &D, stream: &D::Stream, row: usize) -> Result<()> {
+    fn fill_row<D: Driver>(&self, submission: &mut Submission<'_, D>, row: usize) -> Result<()> {
         let size = self.pattern.len();
         let begin = (row * self.width) % size;
         let mut turned = self.pattern.to_vec();
@@ -314,25 +348,20 @@ impl Fill<'_> {
         let address = self.to + row * self.pitch;
         let whole = self.width / size * size;
         if whole > 0 {
-            self.lay(driver, stream, address, &turned, whole)?;
+            lay(submission, address, &turned, whole)?;
         }
         match self.width - whole {
             0 => Ok(()),
-            rest => self.lay(driver, stream, address + whole, &turned[..rest], rest),
+            rest => lay(submission, address + whole, &turned[..rest], rest),
         }
     }
+}
 
-    /// Writes a pattern over bytes side by side.
-    fn lay<D: Driver>(
-        &self,
-        driver: &D,
-        stream: &D::Stream,
-        address: usize,
-        pattern: &[u8],
-        size: usize,
-    ) -> Result<()> {
-        lay_down(driver, stream, &plan(address, pattern, D::STRIDED_WIDTHS), address, pattern.len(), size)
-    }
+/// Writes a pattern over bytes side by side.
+fn lay<D: Driver>(submission: &mut Submission<'_, D>, address: usize, pattern: &[u8], size: usize) -> Result<()> {
+    let plan = plan(address, pattern, D::STRIDED_WIDTHS);
+    submission.count_more(plan.calls());
+    lay_down(submission.driver(), submission.native(), &plan, address, pattern.len(), size)
 }
 
 /// `urUSMPitchedAllocExp`: device memory for `urUSMFree`. The native library chooses pitch and start; from a pool it is one block,

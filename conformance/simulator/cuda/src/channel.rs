@@ -26,9 +26,9 @@ struct Order {
     begun: u64,
 }
 
-/// The channel of a stream, if streams share them.
+/// The channel of a stream. None before the library is initialised, when there is no stream.
 pub fn of(device: usize, stream: u64) -> Option<Arc<Channel>> {
-    let channels = device::config()?.channels?;
+    let channels = device::config()?.channels;
     Some(CHANNELS.lock().entry((device, stream % channels)).or_default().clone())
 }
 
@@ -38,6 +38,12 @@ impl Channel {
         let mut order = self.order.lock();
         order.taken += 1;
         Ticket { channel: self.clone(), place: order.taken, is_held: true }
+    }
+
+    /// Whether all that was submitted to it has begun, so that what comes now begins at once.
+    pub fn is_clear(&self) -> bool {
+        let order = self.order.lock();
+        order.begun == order.taken
     }
 
     fn pass(&self, place: u64) {

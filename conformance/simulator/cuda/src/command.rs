@@ -97,6 +97,14 @@ impl Command {
         }
     }
 
+    /// Whether it takes a place of those that a stream has for work of the device ([`crate::waiting::LAUNCH_QUEUE`]).
+    pub fn takes_room(&self) -> bool {
+        matches!(
+            self,
+            Command::Kernel(_) | Command::Graph(_) | Command::Copy(_) | Command::Fill(_) | Command::WriteValue(_)
+        )
+    }
+
     /// Whether it may wait for something that nobody can see: whoever writes the value, whatever the client's function does.
     pub fn waits_unseen(&self) -> bool {
         match self {

@@ -47,9 +47,8 @@ pub struct Config {
     pub graph_seed: u64,
     /// Whether devices have memory pools (`SIMCUDA_POOLS`).
     pub pools: bool,
-    /// Hardware channels of a device that its streams share (`CUDA_DEVICE_MAX_CONNECTIONS`, as for the real driver); without
-    /// the variable each stream has one of its own.
-    pub channels: Option<u64>,
+    /// Hardware channels of a device that its streams share (`CUDA_DEVICE_MAX_CONNECTIONS`, as for the real driver).
+    pub channels: u64,
     /// Injected faults (`SIMCUDA_FAULTS`), not yet parsed.
     pub faults: Option<String>,
 }
@@ -84,10 +83,9 @@ impl Config {
             "none" => Some(false),
             _ => None,
         })?;
-        let channels = match variable("CUDA_DEVICE_MAX_CONNECTIONS", "0", |text| text.parse().ok())? {
-            0 => None,
-            number => Some(number),
-        };
+        let channels = variable("CUDA_DEVICE_MAX_CONNECTIONS", "8", |text| {
+            text.parse().ok().filter(|number| (1..=32).contains(number))
+        })?;
         let report = match env::var("SIMCUDA_REPORT") {
             Ok(text) if text == "stderr" => Some(ReportTo::Stderr),
             Ok(text) if !text.is_empty() => Some(ReportTo::File(PathBuf::from(text))),

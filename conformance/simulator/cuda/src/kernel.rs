@@ -68,7 +68,7 @@ impl Kernel {
         if self.function.context.id != stream.context.id {
             return Err(CUDA_ERROR_INVALID_HANDLE);
         }
-        stream.submit_launch(Box::new(self));
+        stream.submit_to_device(command::Command::Kernel(Box::new(self)));
         Ok(())
     }
 

@@ -13,7 +13,6 @@ use crate::device;
 use crate::event::Completion;
 use crate::graph::capture;
 use crate::handles::{self, Registry};
-use crate::kernel::Kernel;
 use crate::memory::{Allocation, Kind};
 use crate::reports;
 use crate::sys::*;
@@ -65,8 +64,8 @@ pub struct Stream {
     done: Condvar,
     submitted: AtomicU64,
     completed: AtomicU64,
-    /// Launches that have not ended.
-    launches: AtomicU64,
+    /// Places that are taken of those for work of the device: what was submitted of it and has not ended.
+    occupied: AtomicU64,
     /// Commands of which nobody can see what they wait for, and that have not ended.
     unseen: AtomicU64,
     /// What had ended at this tick is ordered before what the stream does next.
@@ -151,7 +150,7 @@ impl Stream {
             done: Condvar::new(),
             submitted: AtomicU64::new(0),
             completed: AtomicU64::new(0),
-            launches: AtomicU64::new(0),
+            occupied: AtomicU64::new(0),
             unseen: AtomicU64::new(0),
             floor: AtomicU64::new(0),
             oldest,
@@ -227,10 +226,10 @@ impl Stream {
         seq
     }
 
-    /// Waits until the stream has room for one more launch, and takes it.
+    /// Waits until the stream has room for one more command that takes some, and takes it.
     pub fn take_room(&self) {
-        let has_room = |launches| (launches < waiting::LAUNCH_QUEUE || is_held()).then_some(launches + 1);
-        let takes = || self.launches.fetch_update(Ordering::AcqRel, Ordering::Acquire, has_room).is_ok();
+        let has_room = |occupied| (occupied < waiting::LAUNCH_QUEUE || is_held()).then_some(occupied + 1);
+        let takes = || self.occupied.fetch_update(Ordering::AcqRel, Ordering::Acquire, has_room).is_ok();
         if !takes() {
             let mut state = self.state.lock();
             while !takes() {
@@ -239,15 +238,15 @@ impl Stream {
         }
     }
 
-    /// Gives back what was taken for a launch that is not submitted.
+    /// Gives back what was taken for a command that is not submitted.
     pub fn give_room(&self) {
-        self.launches.fetch_sub(1, Ordering::AcqRel);
+        self.occupied.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Submits a launch once the stream has room for one more.
-    pub fn submit_launch(self: &Arc<Self>, kernel: Box<Kernel>) {
+    /// Submits a command that takes room ([`Command::takes_room`]) once the stream has some.
+    pub fn submit_to_device(self: &Arc<Self>, command: Command) {
         self.take_room();
-        self.submit(|_| Command::Kernel(kernel));
+        self.submit(|_| command);
     }
 
     /// Submits a wait for one record of an event.
@@ -320,8 +319,9 @@ impl Stream {
         let seq = point.seq;
         self.submitted.store(seq, Ordering::Release);
         let idle = state.queue.is_empty() && !state.running;
-        let may_be_now = !HELD.load(Ordering::Acquire) && delays().is_none() && self.channel.is_none();
-        if idle && command.is_instant() && may_be_now {
+        let may_be_now = !HELD.load(Ordering::Acquire) && delays().is_none();
+        if idle && command.is_instant() && may_be_now && self.channel.as_ref().is_none_or(|channel| channel.is_clear())
+        {
             command.run(self, &point);
             self.completed.store(seq, Ordering::Release);
             return;
@@ -375,8 +375,7 @@ impl Stream {
             if let Some((seed, delay)) = &mut random {
                 std::thread::sleep(Duration::from_micros(next_random(seed) % (delay.max_micros + 1)));
             }
-            let (is_launch, unseen) =
-                (matches!(item.command, Command::Kernel(_) | Command::Graph(_)), item.command.waits_unseen());
+            let (takes_room, unseen) = (item.command.takes_room(), item.command.waits_unseen());
             item.point.floor = item.point.floor.max(self.floor());
             item.point.unseen = false;
             let ticket = item.ticket.take().map(|ticket| ticket.wait_for_turn(item.command.holds_channel()));
@@ -388,7 +387,7 @@ impl Stream {
                 self.raise_floor(clock::tick());
                 self.unseen.fetch_sub(1, Ordering::AcqRel);
             }
-            self.launches.fetch_sub(is_launch.into(), Ordering::AcqRel);
+            self.occupied.fetch_sub(takes_room.into(), Ordering::AcqRel);
             let oldest = state.queue.front().map_or(u64::MAX, |next| next.point.tick);
             self.oldest.store(oldest, Ordering::Release);
             self.completed.store(seq, Ordering::Release);

@@ -9,8 +9,9 @@ use crate::copy::{Copy, Place, Source};
 use crate::memory::{self, Allocation, Kind};
 use crate::stream::{self, Stream};
 
-/// Launches, those of graphs too, that a stream takes before the next one waits for the oldest to end.
-pub const LAUNCH_QUEUE: u64 = 1024;
+/// Launches, copies, fills and written values that a stream takes before the next one waits for the oldest to end. A graph's launch counts
+/// as one, whatever it holds.
+pub const LAUNCH_QUEUE: u64 = 1020;
 
 /// Waits for all that was submitted to a device by now, whichever context it is in.
 pub fn for_device(ordinal: usize) {

@@ -18,7 +18,7 @@ const PTX: &CStr = c"
 ";
 const SIZE: usize = 4096;
 /// Launches that a stream takes before the next one waits.
-const LAUNCH_QUEUE: u32 = 1024;
+const LAUNCH_QUEUE: u32 = 1020;
 
 struct Setup {
     context: Handle,
@@ -42,7 +42,16 @@ impl Setup {
 
     /// Whether a call waits for a host function that runs on a stream.
     fn waits_for(&self, stream: Handle, call: impl FnOnce()) -> bool {
-        let seen = Seen::default();
+        self.waits_that_long(SHORT, stream, call)
+    }
+
+    /// As [`Setup::waits_for`] for calls that take their time and should not wait.
+    fn many_wait(&self, stream: Handle, calls: impl FnOnce()) -> bool {
+        self.waits_that_long(LONG, stream, calls)
+    }
+
+    fn waits_that_long(&self, patience: u64, stream: Handle, call: impl FnOnce()) -> bool {
+        let seen = Seen { patience, ..Seen::default() };
         ok!(cuLaunchHostFunc(stream, Some(watch), (&raw const seen).cast_mut().cast()));
         seen.begins.store(true, Ordering::Release);
         call();
@@ -71,9 +80,14 @@ impl Drop for Setup {
     }
 }
 
+const SHORT: u64 = 50_000;
+const LONG: u64 = 100_000_000;
+
 /// What a host function sees of a call that another thread makes meanwhile.
 #[derive(Default)]
 struct Seen {
+    /// How often it lets other threads run before it takes a call for one that waits.
+    patience: u64,
     begins: AtomicBool,
     returned: AtomicBool,
     early: AtomicBool,
@@ -86,7 +100,7 @@ unsafe extern "C" fn watch(data: *mut c_void) {
     while !seen.begins.load(Ordering::Acquire) {
         std::thread::yield_now();
     }
-    for _ in 0..50_000 {
+    for _ in 0..seen.patience {
         if seen.returned.load(Ordering::Acquire) {
             seen.early.store(true, Ordering::Release);
             return;
@@ -313,9 +327,39 @@ fn making_and_destroying_streams_events_pools_and_memory_wait_for_nobody() {
 #[test]
 fn a_launch_behind_as_many_as_a_stream_takes_waits_for_one_to_end() {
     let setup = Setup::new();
-    assert!(!setup.waits(|| (0..LAUNCH_QUEUE).for_each(|_| setup.launch(setup.stream))));
+    assert!(!setup.many_wait(setup.stream, || (0..LAUNCH_QUEUE).for_each(|_| setup.launch(setup.stream))));
     assert!(setup.waits(|| (0..=LAUNCH_QUEUE).for_each(|_| setup.launch(setup.stream))));
-    assert!(!setup.waits(|| (0..=LAUNCH_QUEUE).for_each(|_| setup.launch(setup.other))), "another stream has its own");
+    let others = || (0..=LAUNCH_QUEUE).for_each(|_| setup.launch(setup.other));
+    assert!(!setup.many_wait(setup.stream, others), "another stream has its own");
+}
+
+#[test]
+fn copies_fills_and_written_values_take_the_places_of_launches() {
+    let setup = Setup::new();
+    let (to, from) = (get!(cuMemAlloc_v2(SIZE)), get!(cuMemAlloc_v2(SIZE)));
+    let quarter = LAUNCH_QUEUE / 4;
+    let fill_up = || {
+        (0..quarter).for_each(|_| ok!(cuMemcpyAsync(to, from, 64, setup.stream)));
+        (0..quarter).for_each(|_| ok!(cuMemsetD8Async(to, 1, 64, setup.stream)));
+        (0..quarter).for_each(|_| ok!(cuStreamWriteValue64_v2(setup.stream, to, 1, 0)));
+        (0..LAUNCH_QUEUE - 3 * quarter).for_each(|_| setup.launch(setup.stream));
+    };
+    let event: Handle = get!(cuEventCreate(CU_EVENT_DISABLE_TIMING));
+    assert!(!setup.many_wait(setup.stream, || {
+        fill_up();
+        ok!(cuEventRecord(event, setup.stream));
+    }));
+    let behind = |one_more: &mut dyn FnMut()| {
+        setup.waits(|| {
+            fill_up();
+            one_more();
+        })
+    };
+    assert!(behind(&mut || ok!(cuMemcpyAsync(to, from, 64, setup.stream))));
+    assert!(behind(&mut || ok!(cuMemsetD8Async(to, 1, 64, setup.stream))));
+    assert!(behind(&mut || ok!(cuStreamWriteValue64_v2(setup.stream, to, 1, 0))));
+    ok!(cuMemFree_v2(to));
+    ok!(cuMemFree_v2(from));
 }
 
 /// While work is held, whoever holds it must be able to go on.

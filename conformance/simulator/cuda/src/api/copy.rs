@@ -80,7 +80,7 @@ fn submit(mut copy: Copy, stream: &Arc<Stream>) -> Result {
         // SAFETY: by the API's contract an untracked source is host memory that the client may read.
         unsafe { copy.stage() };
     }
-    stream.submit(|_| Command::Copy(Box::new(copy)));
+    stream.submit_to_device(Command::Copy(Box::new(copy)));
     if waits {
         waiting::for_stream(stream);
     }
@@ -97,7 +97,7 @@ fn run_now(copy: impl FnOnce() -> Result<Copy>) -> Result {
         return copy.run(&stream.next_point()).map_err(refused);
     }
     copy.check(&stream.next_point()).map_err(refused)?;
-    stream.submit(|_| Command::Copy(Box::new(copy)));
+    stream.submit_to_device(Command::Copy(Box::new(copy)));
     let result = stream.synchronize();
     pool::on_synchronize();
     result

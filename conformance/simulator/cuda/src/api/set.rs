@@ -48,7 +48,7 @@ fn now(fill: Result<Fill>) -> Result {
         return fill.run(&stream.next_point()).map_err(refused);
     }
     fill.check(&stream.next_point()).map_err(refused)?;
-    stream.submit(|_| Command::Fill(Box::new(fill)));
+    stream.submit_to_device(Command::Fill(Box::new(fill)));
     let result = stream.synchronize();
     pool::on_synchronize();
     result
@@ -62,7 +62,7 @@ fn later(fill: Result<Fill>, stream: Handle) -> Result {
     let fill = fill?;
     reachable(&fill, &stream)?;
     fill.check(&stream.next_point()).map_err(refused)?;
-    stream.submit(|_| Command::Fill(Box::new(fill)));
+    stream.submit_to_device(Command::Fill(Box::new(fill)));
     Ok(())
 }
 

@@ -205,7 +205,7 @@ fn write_value(handle: Handle, address: CUdeviceptr, value: u64, width: usize, f
     let value = Value { address, value, width, compare: 0 };
     check_value(&stream, &value)?;
     if !capture::record(&stream, || Ok(Work::WriteValue(value)))? {
-        stream.submit(|_| Command::WriteValue(value));
+        stream.submit_to_device(Command::WriteValue(value));
     }
     Ok(())
 }
