@@ -463,6 +463,20 @@ def conversion_case():
     c.out("u64", c.emit("OpBitcast", "u64", d), [struct.unpack("<Q", struct.pack("<d", v))[0] for v in D])
     v2 = c.emit("OpBitcast", "v2u32", i)
     c.out("u32", c.emit("OpCompositeExtract", "u32", v2, 1), [v >> 32 for v in I])
+    # Between integers a rounding mode says nothing; LLVM's own backend writes it for convert_uchar_rte of an int.
+    R = [200, 300, -1, -200, 40000, 127, 128, -129] * 4
+    r32 = c.input("u32", R)
+
+    def decorated(r, *decorations):
+        c.decorations += "".join(f"OpDecorate {r} {text}\n" for text in decorations)
+        return r
+    for mode, op, to in (("RTE", "OpSConvert", "u8"), ("RTZ", "OpUConvert", "u8"), ("RTP", "OpSConvert", "u16"), ("RTN", "OpUConvert", "u16")):
+        c.out(to, decorated(c.emit(op, to, r32), f"FPRoundingMode {mode}"), R)
+    c.out("u64", decorated(c.emit("OpSConvert", "u64", r32), "FPRoundingMode RTE"), R)
+    pair = c.emit("OpCompositeConstruct", "v2u32", i32, r32)
+    pair = decorated(c.emit("OpSConvert", "v2u8", pair), "FPRoundingMode RTZ")
+    c.out("u8", c.emit("OpCompositeExtract", "u8", pair, 1), R)
+    c.out("u8", decorated(c.emit("OpSConvert", "u8", r32), "SaturatedConversion", "FPRoundingMode RTE"), [clamp(v, -128, 127) for v in R])
     c.write()
 
 
