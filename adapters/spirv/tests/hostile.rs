@@ -214,18 +214,22 @@ fn with_a_long_constant(body: &[u32]) -> Vec<u8> {
     kernel_module(&[4 << 16 | 15, 6, 10, u32::from_le_bytes(*b"k\0\0\0")], 4000, &words)
 }
 
-/// A kernel whose switch goes to `blocks` blocks, all of which a phi names with the long constant; the switch's own block too, or twice.
-fn with_a_long_phi(blocks: u32, twice: bool) -> Vec<u8> {
-    let mut words = vec![5 << 16 | 54, 1, 10, 0, 2, 2 << 16 | 248, 11, (3 + 2 * blocks) << 16 | 251, 5, 12];
+/// The long constant, and an undefined value of its type in the kernel of `with_a_long_phi`.
+const LONG: u32 = 7;
+const UNDEFINED: u32 = 3001;
+
+/// A kernel whose switch goes to `blocks` blocks, all of which a phi names with the long constant; the switch's own block too, and
+/// `again` with other values.
+fn with_a_long_phi(blocks: u32, again: &[u32]) -> Vec<u8> {
+    let mut words = vec![5 << 16 | 54, 1, 10, 0, 2, 2 << 16 | 248, 11, 3 << 16 | 1, 6, UNDEFINED];
+    words.extend([(3 + 2 * blocks) << 16 | 251, 5, 12]);
     words.extend((1..=blocks).flat_map(|case| [case, 12 + case]));
     for block in 1..=blocks {
         words.extend([2 << 16 | 248, 12 + block, 2 << 16 | 249, 12]);
     }
-    let mut pairs: Vec<u32> = (0..blocks).flat_map(|block| [7, 13 + block]).collect();
-    pairs.extend([7, 11]);
-    if twice {
-        pairs.extend([7, 11]);
-    }
+    let mut pairs: Vec<u32> = (0..blocks).flat_map(|block| [LONG, 13 + block]).collect();
+    pairs.extend([LONG, 11]);
+    pairs.extend(again.iter().flat_map(|&value| [value, 11]));
     words.extend([2 << 16 | 248, 12, (3 + pairs.len() as u32) << 16 | 245, 6, 3000]);
     words.extend(pairs);
     words.extend([1 << 16 | 253, 1 << 16 | 56]);
@@ -234,14 +238,16 @@ fn with_a_long_phi(blocks: u32, twice: bool) -> Vec<u8> {
 
 #[test]
 fn a_phis_text_has_a_limit() {
-    timed(&with_a_long_phi(10, false)).unwrap();
-    let error = timed(&with_a_long_phi(1000, false)).unwrap_err();
+    timed(&with_a_long_phi(10, &[])).unwrap();
+    let error = timed(&with_a_long_phi(1000, &[])).unwrap_err();
     assert_eq!((error.kind(), error.instruction()), (ErrorKind::Limit, Some("OpPhi")), "{error}");
 }
 
 #[test]
-fn a_phi_names_each_parent_once() {
-    let error = timed(&with_a_long_phi(10, true)).unwrap_err();
+fn a_phi_has_one_value_for_each_parent() {
+    // Said again, which adds nothing to the text, however often.
+    timed(&with_a_long_phi(10, &[LONG; 5000])).unwrap();
+    let error = timed(&with_a_long_phi(10, &[LONG, UNDEFINED])).unwrap_err();
     assert_eq!((error.kind(), error.instruction()), (ErrorKind::Malformed, Some("OpPhi")), "{error}");
 }
 

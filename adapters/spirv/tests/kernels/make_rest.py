@@ -241,6 +241,11 @@ def flow_case():
         c.line(f"OpSwitch {w} {names[2]} {-1 & ((1 << bits) - 1) if bits == 8 else 65535} {names[0]} 5 {names[1]} 6 {names[1]}\n{names[0]} = OpLabel\nOpBranch {names[2]}\n{names[1]} = OpLabel\nOpBranch {names[2]}\n{names[2]} = OpLabel\n"
                f"%r{bits} = OpPhi %u32 {u(10)} {names[0]} {u(20)} {names[1]} {u(1)} {last}\nOpSwitch {a} %alive{bits * 2}\n%alive{bits * 2} = OpLabel")
         c.out("u32", f"%r{bits}", [10 if v == 2 else 20 if v in (8, 9) else 1 for v in A])
+    # Khronos' translator wrote a phi's pair once for each edge until July 2026: two cases that lead here, both ways of a branch.
+    c.line(f"OpSwitch {a} %other 3 %joined 4 %joined\n%other = OpLabel\nOpBranch %joined\n%joined = OpLabel\n"
+           f"%repeated = OpPhi %u32 {u(0)} %other {a} %alive32 {a} %alive32\nOpBranchConditional {small} %both %both\n%both = OpLabel\n%same = OpPhi %u32 %repeated %joined %repeated %joined")
+    c.out("u32", "%repeated", [v if v in (3, 4) else 0 for v in A])
+    c.out("u32", "%same", [v if v in (3, 4) else 0 for v in A])
     c.write()
 
 

@@ -1,6 +1,6 @@
 //! Phis, branches, returns, and the hints of loops.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::super::Writer;
@@ -50,14 +50,17 @@ impl Writer<'_> {
 
     fn phi(&mut self, inst: Inst<'_>) -> Result<()> {
         let mut text = format!("phi {} ", self.type_text(inst.ty()?)?);
-        let (mut first, mut parents) = (true, HashSet::new());
+        let (mut first, mut parents) = (true, HashMap::new());
         for pair in inst.args().chunks(2) {
             let &[value, parent] = pair else {
                 return Err(Error::malformed("a value has no parent block"));
             };
-            // A parent's edges are written each time that it is named: a repetition would be wrong, and many would multiply.
-            if !parents.insert(parent) {
-                return Err(Error::malformed(format!("the phi names block {parent} twice")));
+            // Khronos' translator said a pair once for each edge until July 2026. Written again with all edges it would be wrong, and
+            // many would multiply.
+            match parents.insert(parent, value) {
+                None => {}
+                Some(known) if known == value => continue,
+                Some(_) => return Err(Error::malformed(format!("the phi has two values for block {parent}"))),
             }
             let value = self.value(value)?;
             // LLVM wants one entry for each edge, SPIR-V one for each parent.
