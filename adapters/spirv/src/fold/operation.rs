@@ -29,6 +29,7 @@ pub(super) fn compute(
         op::SELECT if module.elements(operands.first().map_or(0, |o| o.0))?.1 == 1 => {
             select(operand(operands, 0)?, operand(operands, 1)?, operand(operands, 2)?)
         }
+        op::BITCAST => bitcast(module, result, operands),
         _ => elementwise(module, opcode, result, operands),
     }
 }
@@ -145,6 +146,43 @@ fn elementwise(module: &Module, opcode: u16, result: Id, operands: &[(Id, Value)
     Ok(Value::Composite(Rc::from(parts?)))
 }
 
+/// The elements' bytes side by side, lowest element and byte first, cut into the result's elements. A byte that is undefined beside one
+/// that is not becomes 0.
+fn bitcast(module: &Module, result: Id, operands: &[(Id, Value)]) -> Result<Value> {
+    let (from, value) = operands.first().ok_or_else(|| Error::malformed("an operand is missing"))?;
+    let (size, count) = element_bytes(module, *from)?;
+    let mut bytes: Vec<Option<u8>> = Vec::with_capacity(size * count);
+    for at in 0..count {
+        let part = if count == 1 { value.clone() } else { element(value, at)? };
+        match part {
+            Value::Undef => bytes.extend(vec![None; size]),
+            part => bytes.extend(scalar(&part)?.to_le_bytes()[..size].iter().copied().map(Some)),
+        }
+    }
+    let (size, count) = element_bytes(module, result)?;
+    if bytes.len() != size * count {
+        return Err(Error::malformed("a bit cast between types of different sizes"));
+    }
+    let mut parts = bytes.chunks(size).map(|chunk| match chunk.iter().all(Option::is_none) {
+        true => Value::Undef,
+        false => Value::Bits(chunk.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(byte.unwrap_or(0)))),
+    });
+    match count {
+        1 => parts.next().ok_or_else(|| Error::malformed("an element is missing")),
+        _ => Ok(Value::Composite(parts.collect())),
+    }
+}
+
+/// The size of an element, and how many there are.
+fn element_bytes(module: &Module, ty: Id) -> Result<(usize, usize)> {
+    let (element, count) = module.elements(ty)?;
+    match module.ty(element)? {
+        Type::Int(bits) | Type::Float(bits) => Ok((bits as usize / 8, count as usize)),
+        Type::Pointer(..) => Ok((8, count as usize)),
+        _ => Err(Error::malformed("a bit cast of what is no number and no pointer")),
+    }
+}
+
 fn signed(bits: u32, value: u64) -> i64 {
     let unused = 64 - bits.clamp(1, 64);
     (value << unused) as i64 >> unused
@@ -179,7 +217,7 @@ fn one(opcode: u16, result: Type<'_>, inputs: &[(Type<'_>, u64)]) -> Result<u64>
         _ => (1, 1),
     };
     let unary = match opcode {
-        op::U_CONVERT | op::BITCAST | op::COPY_OBJECT => Some(a),
+        op::U_CONVERT | op::COPY_OBJECT => Some(a),
         op::S_CONVERT => Some(signed(bits, a) as u64),
         op::S_NEGATE => Some(a.wrapping_neg()),
         op::NOT => Some(!a),

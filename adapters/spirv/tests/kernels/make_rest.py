@@ -85,8 +85,8 @@ def constant_case():
     take("f32", spec("f32", "ConvertSToF", c.const("u64", many)), np.float32((1 << 60) + (1 << 37)))
     take("f32", spec("f32", "ConvertUToF", c.const("u64", many)), np.float32((1 << 60) + (1 << 37)))
     # Specialisation constants that nobody sets.
-    late.append("%yes = OpSpecConstantTrue %bool\n%no = OpSpecConstantFalse %bool\n%twelve = OpSpecConstant %u32 12\n%pi = OpSpecConstant %f64 3.25")
-    c.decorations += "OpDecorate %yes SpecId 1\nOpDecorate %no SpecId 2\nOpDecorate %twelve SpecId 3\nOpDecorate %pi SpecId 4\n"
+    late.append("%yes = OpSpecConstantTrue %bool\n%no = OpSpecConstantFalse %bool\n%twelve = OpSpecConstant %u32 12\n%pi = OpSpecConstant %f64 3.25\n%halfword = OpSpecConstant %u16 9")
+    c.decorations += "OpDecorate %yes SpecId 1\nOpDecorate %no SpecId 2\nOpDecorate %twelve SpecId 3\nOpDecorate %pi SpecId 4\nOpDecorate %halfword SpecId 5\n"
     for op, value in {"LogicalOr": 1, "LogicalAnd": 0, "LogicalEqual": 0, "LogicalNotEqual": 1}.items():
         take("bool", spec("bool", op, "%yes", "%no"), value)
     take("bool", spec("bool", "LogicalNot", "%yes"), 0)
@@ -99,6 +99,16 @@ def constant_case():
     changed = spec("v2u32", "CompositeInsert", c.const("u32", 99), "%pair", 1)
     summed = spec("v2u32", "IAdd", changed, swapped)
     take("u32", spec("u32", "CompositeExtract", summed, 1), 111)
+    # Bit casts between elements of different sizes: the first has the lowest bits.
+    late.append(f"%four = OpSpecConstantComposite %v4u16 %halfword {c.const('u16', 2)} {c.const('u16', 3)} {c.const('u16', 4)}\n%none = OpConstantNull %v4u16")
+    take("u32", spec("u32", "CompositeExtract", spec("v2u32", "Bitcast", "%four"), 0), 0x00020009)
+    take("u32", spec("u32", "CompositeExtract", spec("v2u32", "Bitcast", "%four"), 1), 0x00040003)
+    take("u64", spec("u64", "Bitcast", "%four"), 0x0004000300020009)
+    take("u64", spec("u64", "Bitcast", "%none"), 0)
+    take("u16", spec("u16", "CompositeExtract", spec("v4u16", "Bitcast", c.const("v2u32", (0x89abcdef, 0x01234567))), 2), 0x4567)
+    take("u8", spec("u8", "CompositeExtract", spec("v8u8", "Bitcast", "%pi"), 6), 0x0a)
+    take("f32", spec("f32", "CompositeExtract", spec("v2f32", "Bitcast", c.const("u64", 0x3f80000040400000)), 1), 1.0)
+    c.out("u64", c.emit("OpConvertPtrToU", "u64", spec("p_u32", "Bitcast", c.const("u64", 0x123456789abc))), [0x123456789abc] * 32)
     # An array as long as a constant says, and an address in a constant.
     late.append(f"%arr = OpTypeArray %u32 %twelve\n%g_arr = OpTypePointer CrossWorkgroup %arr\n%p_arr = OpTypePointer CrossWorkgroup %u32\n%store = OpVariable %g_arr CrossWorkgroup\n%l_st = OpTypeStruct %arr")
     third = spec("p_u32", "InBoundsAccessChain", "%store", c.const("u32", 3))
