@@ -72,7 +72,9 @@ fn every_kernel_becomes_a_code_object_with_its_parameters() {
         for name in common::names("kernels").iter().filter(|name| !PRINTING.contains(&name.as_str())) {
             failed.extend(check_module(&comgr, "kernels", name, target, &Options::for_amdgcn(target.1)).err());
         }
-        failed.extend(check_module(&comgr, "modules", "hostglobal", target, &Options::for_amdgcn(target.1)).err());
+        for name in ["hostglobal", "localpointers"] {
+            failed.extend(check_module(&comgr, "modules", name, target, &Options::for_amdgcn(target.1)).err());
+        }
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }

@@ -1,5 +1,7 @@
 //! What the text has for instructions that no module of `tests/modules` holds: the modules are written here, word for word.
 
+mod common;
+
 use ur_spirv::{Options, link, parse, translate, variant_names_are_free};
 
 /// An instruction's words.
@@ -393,4 +395,17 @@ fn a_variants_name_is_free_where_no_kernel_export_or_import_of_any_module_has_it
     assert!(!free(linked("k_with_offset", 0)) && !free(linked("k_with_offset", 1)));
     // What has no kernel beside it is no variant's name.
     assert!(free(function(entry(10, "other_with_offset"))) && free(linked("k", 0)));
+}
+
+#[test]
+fn work_group_pointers_in_memory_are_as_large_as_the_module_says() {
+    let module = parse(&common::module("modules", "localpointers")).unwrap();
+    let text = translate(&module, &Options::for_amdgcn(32)).unwrap().text;
+    let in_memory: Vec<&str> =
+        text.lines().filter(|line| line.contains(" = type ") || line.contains("alloca")).collect();
+    assert_eq!(in_memory.len(), 4, "{text}");
+    // Pointers to address space 3 have 32 bits on AMD's devices.
+    let small: Vec<&&str> = in_memory.iter().filter(|line| line.contains("ptr addrspace(3)")).collect();
+    assert!(small.is_empty(), "{small:#?}");
+    assert!(text.contains("i64 24, i1 false)") && text.contains("= internal addrspace(3) global [10 x i32]"), "{text}");
 }

@@ -6,14 +6,14 @@ declare void @llvm.memcpy.p0.p4.i64(ptr, ptr addrspace(4), i64, i1)
 define amdgpu_kernel void @info(ptr addrspace(1) %v3, ptr addrspace(1) %v27, i64 %p28, ptr addrspace(4) byref(%s19) align 8 %p5, <3 x i32> %v29, i16 %v4) #0 "amdgpu-flat-work-group-size"="64,64" "uniform-work-group-size"="true" !reqd_work_group_size !0 {
 b30:
   %t1 = getelementptr [0 x i8], ptr addrspace(3) @ur_dynamic_shared, i64 0, i64 %p28
-  %v28 = bitcast ptr addrspace(3) %t1 to ptr addrspace(3)
+  %v28 = addrspacecast ptr addrspace(3) %t1 to ptr
   %t2 = alloca %s19, align 8, addrspace(5)
   %v5 = addrspacecast ptr addrspace(5) %t2 to ptr
   %t3 = bitcast ptr %v5 to ptr
   %t4 = bitcast ptr addrspace(4) %p5 to ptr addrspace(4)
   call void @llvm.memcpy.p0.p4.i64(ptr align 8 %t3, ptr addrspace(4) align 8 %t4, i64 40, i1 false)
   %v31 = load i32, ptr addrspace(1) %v27, align 4, !invariant.load !1
-  store i32 %v31, ptr addrspace(3) %v28, align 4
+  store i32 %v31, ptr %v28, align 4
   %t5 = extractelement <3 x i32> %v29, i32 2
   %v32 = bitcast i32 %t5 to i32
   %v33 = select i1 true, i32 3, i32 %v32

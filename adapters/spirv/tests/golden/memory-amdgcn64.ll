@@ -21,7 +21,7 @@ declare void @llvm.memcpy.p0.p1.i64(ptr, ptr addrspace(1), i64, i1)
 define amdgpu_kernel void @k(ptr addrspace(1) %v131, ptr addrspace(1) %v132, ptr addrspace(1) %v133, i64 %p134) #0 "amdgpu-flat-work-group-size"="1,1024" "uniform-work-group-size"="true" {
 b135:
   %t1 = getelementptr [0 x i8], ptr addrspace(3) @ur_dynamic_shared, i64 0, i64 %p134
-  %v134 = bitcast ptr addrspace(3) %t1 to ptr addrspace(3)
+  %v134 = addrspacecast ptr addrspace(3) %t1 to ptr
   %t2 = alloca [4 x i32], align 4, addrspace(5)
   %v136 = addrspacecast ptr addrspace(5) %t2 to ptr
   %t3 = bitcast ptr %v136 to ptr
@@ -238,14 +238,14 @@ b135:
   %v207 = add i64 %v140, 64
   %v208 = getelementptr inbounds float, ptr addrspace(1) %v133, i64 %v207
   store float %v206, ptr addrspace(1) %v208, align 4
-  %v209 = getelementptr inbounds i32, ptr addrspace(3) %v134, i64 %v142
-  store i32 %v145, ptr addrspace(3) %v209, align 4
+  %v209 = getelementptr inbounds i32, ptr %v134, i64 %v142
+  store i32 %v145, ptr %v209, align 4
   fence syncscope("workgroup") release
   call void @llvm.amdgcn.s.barrier() #0
   fence syncscope("workgroup") acquire
   %v210 = xor i64 %v142, 1
-  %v211 = getelementptr inbounds i32, ptr addrspace(3) %v134, i64 %v210
-  %v212 = load i32, ptr addrspace(3) %v211, align 4
+  %v211 = getelementptr inbounds i32, ptr %v134, i64 %v210
+  %v212 = load i32, ptr %v211, align 4
   %v213 = add i64 %v140, 352
   %v214 = getelementptr inbounds i32, ptr addrspace(1) %v132, i64 %v213
   store i32 %v212, ptr addrspace(1) %v214, align 4

@@ -17,7 +17,14 @@ impl Writer<'_> {
         if self.known_globals.insert(id) {
             self.pending_globals.push(id);
         }
-        Ok(format!("@{}", self.variable_name(id)).into())
+        let name = format!("@{}", self.variable_name(id));
+        let class = self.module.pointer(self.module.definition(id)?.ty)?.0;
+        let (space, pointer_space) = (address_space(class)?, self.pointer_space(class)?);
+        if space == pointer_space {
+            return Ok(name.into());
+        }
+        let [from, to] = [space, pointer_space].map(|space| self.pointer_text("i8", space));
+        Ok(format!("addrspacecast ({from} {name} to {to})").into())
     }
 
     fn variable_name(&self, id: Id) -> String {

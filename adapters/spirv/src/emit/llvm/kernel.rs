@@ -277,7 +277,8 @@ impl Writer<'_> {
                     let pointer = self.pointer_text("[0 x i8]", 3);
                     let bytes = self.pointer_text("i8", 3);
                     let at = self.let_temp(format_args!("getelementptr [0 x i8], {pointer} {base}, i64 0, i64 %p{id}"));
-                    self.set(*id, format_args!("bitcast {bytes} {at} to {text}"));
+                    let cast = if self.target == Target::Nvptx { "bitcast" } else { "addrspacecast" };
+                    self.set(*id, format_args!("{cast} {bytes} {at} to {text}"));
                 }
                 Incoming::Copied(align) => {
                     let pointee = self.module.pointer(ty)?.1;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use super::Writer;
+use super::{Target, Writer};
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::model::{Id, Type, kind, storage};
@@ -52,7 +52,9 @@ impl Scalar {
     }
 }
 
-/// The address space of a storage class.
+const WORK_GROUP_SPACE: u32 = 3;
+
+/// The address space that memory of a storage class lies in.
 ///
 /// # Errors
 /// The class has none here.
@@ -64,7 +66,7 @@ pub(super) fn address_space(class: u32) -> Result<u32> {
         | storage::UNIFORM_CONSTANT
         | storage::DEVICE_ONLY_INTEL
         | storage::HOST_ONLY_INTEL => Ok(1),
-        storage::WORKGROUP => Ok(3),
+        storage::WORKGROUP => Ok(WORK_GROUP_SPACE),
         storage::PRIVATE => Err(Error::unsupported("storage class Private; OpenCL has variables of functions instead")),
         _ => Err(Error::unsupported(format!("storage class {class}"))),
     }
@@ -110,8 +112,17 @@ impl Writer<'_> {
         Ok(text)
     }
 
+    /// The address space of pointers to a storage class. On AMD's devices those to work-group memory are generic ones: pointers to
+    /// its own space have 32 bits there, and the module counts 64 for one in memory. The compiler takes the casts back out.
+    pub(super) fn pointer_space(&self, class: u32) -> Result<u32> {
+        match (self.target, address_space(class)?) {
+            (Target::Amdgcn, WORK_GROUP_SPACE) => Ok(0),
+            (_, space) => Ok(space),
+        }
+    }
+
     fn pointer_type(&mut self, class: u32, pointee: Id) -> Result<String> {
-        let space = address_space(class)?;
+        let space = self.pointer_space(class)?;
         if self.opaque {
             return Ok(self.pointer_text("", space));
         }

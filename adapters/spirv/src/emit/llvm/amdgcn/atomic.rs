@@ -4,7 +4,7 @@
 use super::super::Writer;
 use super::super::helper::{Head, Motion};
 use super::super::instruction::{Inst, Order};
-use super::super::types::{Scalar, address_space};
+use super::super::types::Scalar;
 use crate::error::{Error, Result};
 use crate::grammar::op;
 use crate::model::{Id, Type};
@@ -123,7 +123,7 @@ impl Writer<'_> {
         let order = self.order(inst.arg(1)?, inst.arg(2)?)?;
         let pointer = self.place_of(inst.arg(0)?)?.pointer;
         let class = self.module.pointer(self.module.type_of(inst.arg(0)?)?)?.0;
-        let space = address_space(class)?;
+        let space = self.pointer_space(class)?;
         let ty = self.pointer_text("half", space);
         let (scope, kind) = (scope_text(order), order_text(order));
         let failure = order_text(Order { release: false, ..order });

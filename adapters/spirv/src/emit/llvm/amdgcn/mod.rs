@@ -1,7 +1,7 @@
 //! What AMD's devices have of their own: registers, kernels' heads, address spaces, and in the files beside this one memory order,
 //! what lanes give each other, and numbers. Pointers are opaque here. Variables of functions lie in address space 5 and are cast to
-//! the generic one at once; the compiler takes such casts back out. A work-group's size is the launch packet's, so that no hidden
-//! argument is needed.
+//! the generic one at once, as is what points to work-group memory; the compiler takes such casts back out. A
+//! work-group's size is the launch packet's, so that no hidden argument is needed.
 
 mod atomic;
 mod lanes;

@@ -1,7 +1,7 @@
 //! Instructions of extensions that are a few lines each: a sub-group's reads and writes of a block, clocks, arithmetic fences,
 //! barriers in two parts.
 
-use super::super::types::{Scalar, address_space};
+use super::super::types::Scalar;
 use super::super::{Target, Writer};
 use super::Inst;
 use crate::error::{Error, Result};
@@ -48,7 +48,7 @@ impl<'m> Writer<'m> {
         if self.shape(pointee)? != (scalar, 1) {
             return Err(Error::malformed("a block of other elements than its pointer's"));
         }
-        let text = self.pointer_text(scalar.text(), address_space(class)?);
+        let text = self.pointer_text(scalar.text(), self.pointer_space(class)?);
         let (base, lane) = (self.typed(pointer)?, self.register("laneid"));
         let first = self.let_temp(format_args!("getelementptr {}, {base}, i32 {lane}", scalar.text()));
         Ok((first, text))

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use super::super::Writer;
-use super::super::types::address_space;
 use super::Inst;
 use crate::error::{Error, Result};
 use crate::fold::Value;
@@ -197,7 +196,7 @@ impl<'m> Writer<'m> {
 
     pub(in super::super) fn spaced(&mut self, pointer: Id) -> Result<(String, u32)> {
         let class = self.module.pointer(self.module.type_of(pointer)?)?.0;
-        Ok((self.typed(pointer)?, address_space(class)?))
+        Ok((self.typed(pointer)?, self.pointer_space(class)?))
     }
 
     fn copy_memory(&mut self, inst: Inst<'_>) -> Result<()> {

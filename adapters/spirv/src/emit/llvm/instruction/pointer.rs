@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use super::super::types::address_space;
 use super::super::{Target, Writer};
 use super::Inst;
 use crate::error::{Error, Result};
@@ -45,7 +44,8 @@ impl Writer<'_> {
     /// # Errors
     /// One is no pointer, or none of the spaces is the generic one.
     pub(in super::super) fn pointer_cast(&self, from: Id, to: Id) -> Result<&'static str> {
-        let (from, to) = (address_space(self.module.pointer(from)?.0)?, address_space(self.module.pointer(to)?.0)?);
+        let (from, to) =
+            (self.pointer_space(self.module.pointer(from)?.0)?, self.pointer_space(self.module.pointer(to)?.0)?);
         match (from, to) {
             (from, to) if from == to => Ok("bitcast"),
             (0, _) | (_, 0) => Ok("addrspacecast"),

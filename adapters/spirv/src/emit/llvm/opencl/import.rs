@@ -99,7 +99,7 @@ impl<'m> Writer<'m> {
         for id in [expression, file, function] {
             let value = self.typed(id)?;
             let class = self.module.pointer(self.module.type_of(id)?)?.0;
-            let same = super::super::types::address_space(class)? == 0;
+            let same = self.pointer_space(class)? == 0;
             let name = if same { "bitcast" } else { "addrspacecast" };
             texts.push(self.let_temp(format_args!("{name} {value} to {bytes}")));
         }

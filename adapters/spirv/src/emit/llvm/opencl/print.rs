@@ -117,7 +117,7 @@ impl<'m> Writer<'m> {
     /// A pointer's generic address as a number, since the driver reads strings by it.
     fn generic_bits(&mut self, id: Id, value: &str) -> Result<String> {
         let class = self.module.pointer(self.module.type_of(id)?)?.0;
-        let generic = match super::super::types::address_space(class)? {
+        let generic = match self.pointer_space(class)? {
             0 => value.to_owned(),
             _ => {
                 let bytes = self.pointer_text("i8", 0);

@@ -2,7 +2,7 @@
 
 use super::super::Writer;
 use super::super::instruction::Inst;
-use super::super::types::{Scalar, address_space};
+use super::super::types::Scalar;
 use crate::error::{Error, Result};
 use crate::model::Id;
 
@@ -31,7 +31,7 @@ impl<'m> Writer<'m> {
     /// The elements from `offset` vectors of `count` behind the pointer.
     fn elements_at(&mut self, pointer: Id, offset: Id, count: u32, aligned: bool) -> Result<Elements> {
         let (class, pointee) = self.module.pointer(self.module.type_of(pointer)?)?;
-        let (scalar, space) = (self.shape(pointee)?.0, address_space(class)?);
+        let (scalar, space) = (self.shape(pointee)?.0, self.pointer_space(class)?);
         let (ty, pointer_text) = (scalar.text(), self.pointer_text(scalar.text(), space));
         let (bits, value) = (self.scalar(self.module.type_of(offset)?)?.bits(), self.value(offset)?);
         let offset = self.resize(&value, bits, 64);
