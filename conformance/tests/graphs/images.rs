@@ -88,6 +88,29 @@ fn an_image_moves_between_devices_with_the_launches_of_a_graph() {
 }
 
 #[test]
+fn a_queue_of_another_device_that_joins_a_capture_uses_no_image_there() {
+    let fixture = Fixture::over_all_devices();
+    needs_capture!(fixture);
+    let [one, two, ..] = fixture.devices[..] else {
+        println!("skipped: needs two devices");
+        return;
+    };
+    let [(a, on_a), (b, on_b)] = [one, two].map(|device| {
+        let kernel = fixture.kernel(&fixture.program_on("image.ptx", device), c"add_2d");
+        (fixture.queue_in(fixture.context(), device, Default::default()), kernel)
+    });
+    let image = Image::in_context(fixture.context(), Shape::word(&SIZE));
+    image.write(&b, &[7u32; WORDS]);
+    let graph = Graph::captured(&a, || {
+        let root = adding(&on_a, &image, 1).event_on(&a);
+        adding(&on_b, &image, 2).after(&[&root]).refused(&[Code::ERROR_GRAPH_CAPTURE_UNSUPPORTED], &b);
+        adding(&on_a, &image, 4).on(&a);
+    });
+    graph.instantiate().event_on(&a).wait();
+    assert_eq!(image.read::<u32>(&b), [12; WORDS]);
+}
+
+#[test]
 fn a_texture_of_a_captured_launch_is_sampled_at_every_launch() {
     let fixture = Fixture::new();
     needs_capture!(fixture);

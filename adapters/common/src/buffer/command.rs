@@ -13,6 +13,7 @@ use crate::buffer::storage::{At, BufferAccess, CapturedBytes, LockedBuffers, Mem
 use crate::command::deferral::{Deferring, Owned};
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit, submit_and_wait};
+use crate::context::DeviceState;
 use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
@@ -33,8 +34,13 @@ pub trait Work<D: Driver>: Sized {
     /// Lets it be kept: what of the application's memory it reads when it is enqueued, it copies.
     fn into_owned(self) -> Self::Owned;
 
-    /// Keeps with a capture what it uses beside the buffers.
-    fn keep(&self, _capture: &Capture<D>) {}
+    /// Keeps with a capture what it uses at the device beside the buffers.
+    ///
+    /// # Errors
+    /// As [`Capture::keep_memory`].
+    fn keep(&self, _capture: &Capture<D>, _device: &Arc<DeviceState<D>>) -> Result<()> {
+        Ok(())
+    }
 
     /// How many native calls it takes at most, beside those that bring bytes.
     fn calls(&self) -> usize {
@@ -121,8 +127,8 @@ impl<D: Driver, W: Work<D>> Command<D> for OnBuffers<'_, '_, '_, D, W> {
         self.work.put_on(driver, stream, &LockedBuffers::open(native, place, self.uses))
     }
 
-    /// A launch uses the addresses that are told now, which are those of the memory at the device. Bytes that move are brought there
-    /// when the graph is launched.
+    /// A launch uses the addresses that are told now, which are those of the memory at the queue's device. Bytes that move are brought
+    /// there when the graph is launched.
     fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
         for used in self.uses {
             let storage = Arc::clone(used.storage);
@@ -131,13 +137,13 @@ impl<D: Driver, W: Work<D>> Command<D> for OnBuffers<'_, '_, '_, D, W> {
                     return Err(capture::unsupported("a command on a buffer's bytes in the application's memory"));
                 }
                 (Memory::Moving(_), _) => {
-                    capture.keep(Arc::new(CapturedBytes { storage, access: used.access.clone() }));
+                    let bytes = CapturedBytes { storage, access: used.access.clone() };
+                    capture.keep_memory(Arc::new(bytes), &self.queue.device)?;
                 }
                 _ => capture.keep(storage),
             }
         }
-        self.work.keep(capture);
-        Ok(())
+        self.work.keep(capture, &self.queue.device)
     }
 
     fn put_in_capture(mut self, submission: &mut Submission<'_, D>, _: &Capture<D>) -> Result<()> {

@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use crate::buffer::command::Work;
 use crate::buffer::storage::LockedBuffers;
+use crate::context::DeviceState;
 use crate::driver::Driver;
 use crate::image::argument::ImageArguments;
 use crate::kernel::argument_list::ArgumentList;
@@ -65,9 +66,9 @@ impl<D: Driver> Work<D> for ObjectLaunch<'_, '_, '_, D> {
         }
     }
 
-    fn keep(&self, capture: &Capture<D>) {
+    fn keep(&self, capture: &Capture<D>, device: &Arc<DeviceState<D>>) -> Result<()> {
         capture.keep(Arc::clone(self.launch.module) as Retained);
-        self.objects.keep_images(capture);
+        self.objects.keep_images(capture, device)
     }
 }
 

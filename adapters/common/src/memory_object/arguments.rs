@@ -16,6 +16,7 @@ use crate::buffer::Buffer;
 use crate::buffer::moving::Access;
 use crate::buffer::storage::BufferAccess;
 use crate::command::Request;
+use crate::context::DeviceState;
 use crate::driver::Driver;
 use crate::image::argument::{ImageArguments, image_value, is_written, sampler_value};
 use crate::image::object::Image;
@@ -115,11 +116,15 @@ impl<D: Driver> ObjectArguments<'_, D> {
         OwnedImages { list: self.image_objects.iter().map(|used| (used.memory.to_arc(), used.is_written)).collect() }
     }
 
-    /// Keeps the images with a capture that a launch belongs to.
-    pub fn keep_images(&self, capture: &Capture<D>) {
-        for used in &self.image_objects {
-            capture.keep(Arc::new(CapturedImage { memory: used.memory.to_arc(), is_written: used.is_written }));
-        }
+    /// Keeps the images with a capture that a launch on the device belongs to.
+    ///
+    /// # Errors
+    /// As [`Capture::keep_memory`].
+    pub fn keep_images(&self, capture: &Capture<D>, device: &Arc<DeviceState<D>>) -> Result<()> {
+        self.image_objects.iter().try_for_each(|used| {
+            let image = CapturedImage { memory: used.memory.to_arc(), is_written: used.is_written };
+            capture.keep_memory(Arc::new(image), device)
+        })
     }
 }
 

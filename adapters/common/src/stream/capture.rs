@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use ur_ffi::ur_result_t;
 
+use crate::context::DeviceState;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::graphs::CaptureMode;
 use crate::driver::{Driver, EventPurpose, NativeName};
@@ -44,6 +45,10 @@ pub struct Capture<D: Driver> {
     /// Streams that joined.
     forks: Mutex<Vec<Fork<D>>>,
     kept: Mutex<Vec<Retained>>,
+    /// Where launches of the graph bring the memory that moves.
+    memory_device: Arc<DeviceState<D>>,
+    /// Whether a command uses such memory.
+    uses_memory: AtomicBool,
     /// Memory that commands of the capture allocated and have not freed: the numbers of pools by address.
     allocations: Mutex<HashMap<usize, u64>>,
     /// The orders of queues out of order, by the addresses of their first streams.
@@ -69,6 +74,8 @@ pub struct Captured<D: Driver> {
     pub graph: D::Graph,
     /// What its commands use.
     pub kept: Vec<Retained>,
+    /// Where launches bring the memory that moves, if a command uses any.
+    pub memory_device: Option<Arc<DeviceState<D>>>,
     /// Memory that a launch allocates and does not free.
     pub allocations: Vec<usize>,
 }
@@ -129,11 +136,16 @@ pub fn unsupported(what: &str) -> Error {
 
 impl<D: Driver> Capture<D> {
     /// Begins one on a stream, for a graph object of the room of graphs, which `cancel` tells if the capture is
-    /// [abandoned](Self::abandon).
+    /// [abandoned](Self::abandon). `memory_device` is where launches bring what the graph uses already of memory that moves.
     ///
     /// # Errors
     /// `INVALID_OPERATION` for a stream that captures already; what the native library answers.
-    pub fn begin(stream: &Arc<Stream<D>>, target: Retained, cancel: fn(&Retained)) -> Result<Arc<Self>> {
+    pub fn begin(
+        stream: &Arc<Stream<D>>,
+        memory_device: Option<Arc<DeviceState<D>>>,
+        target: Retained,
+        cancel: fn(&Retained),
+    ) -> Result<Arc<Self>> {
         let mut state = stream.lock();
         if stream.is_capturing() {
             return Err(Error::new(ur_result_t::ERROR_INVALID_OPERATION, "the queue captures into a graph already"));
@@ -150,6 +162,8 @@ impl<D: Driver> Capture<D> {
             cancel,
             forks: Mutex::default(),
             kept: Mutex::default(),
+            memory_device: memory_device.unwrap_or_else(|| Arc::clone(&stream.device)),
+            uses_memory: AtomicBool::new(false),
             allocations: Mutex::default(),
             orders: Mutex::default(),
             ended: AtomicBool::new(false),
@@ -194,6 +208,22 @@ impl<D: Driver> Capture<D> {
     /// Keeps something alive as long as the graph can be launched.
     pub fn keep(&self, what: Retained) {
         self.kept.lock().push(what);
+    }
+
+    /// Keeps memory whose contents move between devices, and which a command names as it is at `device`. A launch of the graph brings
+    /// the contents to one device before its first command, so all commands have to run there.
+    ///
+    /// # Errors
+    /// `GRAPH_CAPTURE_UNSUPPORTED` for another device, which may be of another context.
+    pub fn keep_memory(&self, what: Retained, device: &Arc<DeviceState<D>>) -> Result<()> {
+        if !Arc::ptr_eq(device, &self.memory_device) {
+            return Err(unsupported(
+                "a command on an image, or on a buffer whose bytes move, of another device than the graph uses them on",
+            ));
+        }
+        self.uses_memory.store(true, Ordering::Release);
+        self.keep(what);
+        Ok(())
     }
 
     /// Notes memory that a command of the capture allocated from a pool.
@@ -286,7 +316,8 @@ impl<D: Driver> Capture<D> {
         let kept = core::mem::take(&mut *self.kept.lock());
         let allocations = core::mem::take(&mut *self.allocations.lock());
         let allocations = allocations.into_keys().collect();
-        Ok(Captured { graph: ended?, kept, allocations })
+        let memory_device = self.uses_memory.load(Ordering::Acquire).then(|| Arc::clone(&self.memory_device));
+        Ok(Captured { graph: ended?, kept, memory_device, allocations })
     }
 }
 

@@ -56,14 +56,15 @@ fn begin_on<D: Driver>(queue: &Object<Queue<D>>, graph: Arc<Object<Graph<D>>>) -
     if queue.is_deferring() {
         return Err(capture::unsupported("a queue whose commands wait for a timeline (finish it first)"));
     }
-    graph.begin_capture()?;
+    let memory_device = graph.begin_capture()?;
     let cancel = |target: &Retained| {
         if let Some(graph) = target.downcast_ref::<Object<Graph<D>>>() {
             graph.cancel_capture();
         }
     };
     let target = Arc::clone(&graph) as Retained;
-    let capture = Capture::begin(queue.first(), target, cancel).inspect_err(|_| graph.cancel_capture())?;
+    let capture = Capture::begin(queue.first(), memory_device, target, cancel);
+    let capture = capture.inspect_err(|_| graph.cancel_capture())?;
     queue.set_capture(&capture);
     Ok(())
 }

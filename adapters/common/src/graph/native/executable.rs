@@ -29,10 +29,10 @@ use crate::sync::unlikely::unlikely;
 struct Parts<D: Driver> {
     executable: Executable<D>,
     _kept: Vec<Retained>,
-    /// Whether the commands use images, or buffers whose bytes move.
-    uses_memory: bool,
-    /// The device that the commands run on; keeps the native context.
-    state: Arc<DeviceState<D>>,
+    /// Where launches bring the images, and the buffers whose bytes move, that the commands use.
+    memory_device: Option<Arc<DeviceState<D>>>,
+    /// Keeps the native context.
+    _state: Arc<DeviceState<D>>,
 }
 
 /// What a graph's commands do with memory whose contents a launch has to bring to the device.
@@ -100,11 +100,10 @@ pub fn instantiate<D: Driver>(graph: &Object<Graph<D>>, out: Out<'_, ur_exp_exec
     let parts = graph.with_recorded(|recorded| {
         let (driver, state) = (recorded.state.driver, Arc::clone(recorded.state));
         let mut executable = Executable::new(driver, driver.instantiate(recorded.graph)?);
-        let memory = uses_of(recorded.kept);
-        let uses_memory = memory.iter().next().is_some();
-        executable.set_changes(Changes::new(Vec::new(), Vec::new(), memory));
+        executable.set_changes(Changes::new(Vec::new(), Vec::new(), uses_of(recorded.kept)));
         executable.set_allocations(recorded.allocations.to_vec());
-        Ok(Parts { executable, _kept: recorded.kept.to_vec(), uses_memory, state })
+        let memory_device = recorded.memory_device.cloned();
+        Ok(Parts { executable, _kept: recorded.kept.to_vec(), memory_device, _state: state })
     })?;
     out.write_object(Object::new(ExecutableGraph {
         context: Arc::clone(&graph.context),
@@ -128,7 +127,9 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, graph: &Object<ExecutableGrap
         ));
     }
     let parts = graph.parts();
-    if unlikely(parts.uses_memory) && !Arc::ptr_eq(&request.queue.device, &parts.state) {
+    if let Some(device) = &parts.memory_device
+        && unlikely(!Arc::ptr_eq(&request.queue.device, device))
+    {
         return Err(not_on_device());
     }
     launch(&request, &parts.executable, Owner::Graph(graph))

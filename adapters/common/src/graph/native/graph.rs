@@ -30,6 +30,8 @@ struct Content<D: Driver> {
     is_captured_into: bool,
     kept: Vec<Retained>,
     allocations: Vec<Arc<Allocations<D>>>,
+    /// Where launches bring the memory that moves, once a command uses any.
+    memory_device: Option<Arc<DeviceState<D>>>,
     /// Keeps the native context; declared behind what lives in it.
     state: Option<Arc<DeviceState<D>>>,
 }
@@ -114,7 +116,9 @@ pub struct Recorded<'g, D: Driver> {
     pub kept: &'g [Retained],
     /// What a launch allocates.
     pub allocations: &'g [Arc<Allocations<D>>],
-    /// The device state that it was recorded with.
+    /// Where launches bring the memory that moves, if a command uses any.
+    pub memory_device: Option<&'g Arc<DeviceState<D>>>,
+    /// The device state that it was recorded with last.
     pub state: &'g Arc<DeviceState<D>>,
 }
 
@@ -128,6 +132,7 @@ impl<D: Driver> Graph<D> {
             is_captured_into: false,
             kept: Vec::new(),
             allocations: Vec::new(),
+            memory_device: None,
             state: None,
         };
         Object::new(Self {
@@ -178,14 +183,16 @@ impl<D: Driver> Graph<D> {
             Some(native) => native,
             None => content.native.insert(NativeGraph::new(state.driver)?),
         };
-        work(Recorded { graph: native.raw(), kept: &content.kept, allocations: &content.allocations, state })
+        let memory_device = content.memory_device.as_ref();
+        let (kept, allocations) = (&content.kept[..], &content.allocations[..]);
+        work(Recorded { graph: native.raw(), kept, allocations, memory_device, state })
     }
 
-    /// Notes that a queue captures into it.
+    /// Notes that a queue captures into it. Gives the device where launches bring the memory that moves, if a command uses any.
     ///
     /// # Errors
     /// `INVALID_OPERATION` if one does already.
-    pub fn begin_capture(&self) -> Result<()> {
+    pub fn begin_capture(&self) -> Result<Option<Arc<DeviceState<D>>>> {
         self.with_content(|content| {
             if core::mem::replace(&mut content.is_captured_into, true) {
                 return Err(Error::new(
@@ -193,7 +200,7 @@ impl<D: Driver> Graph<D> {
                     "another queue captures into the graph; give each capture a graph of its own",
                 ));
             }
-            Ok(())
+            Ok(content.memory_device.clone())
         })
     }
 
@@ -210,7 +217,7 @@ impl<D: Driver> Graph<D> {
     /// # Errors
     /// What the native library answers to a graph in a graph; the graph is as before then.
     pub fn end_capture(&self, captured: Captured<D>, state: &Arc<DeviceState<D>>) -> Result<()> {
-        let Captured { graph, kept, allocations } = captured;
+        let Captured { graph, kept, memory_device, allocations } = captured;
         let new = NativeGraph::own(state.driver, graph);
         let before = self.with_content(|content| {
             content.is_captured_into = false;
@@ -225,6 +232,7 @@ impl<D: Driver> Graph<D> {
                 _ => content.native.replace(new),
             };
             content.kept.extend(kept);
+            content.memory_device = memory_device.or(content.memory_device.take());
             if !allocations.is_empty() {
                 content.allocations.push(Allocations::new(&self.context, allocations));
             }
