@@ -231,6 +231,17 @@ impl<D: Driver> PooledEvent<D> {
         &self.raw
     }
 
+    /// Whether nothing that it was recorded behind runs any more: it was reached, or its device is lost.
+    ///
+    /// # Errors
+    /// What else the native library answers.
+    pub fn is_over(&self) -> Result<bool> {
+        match self.native.driver.event_is_complete(&self.raw) {
+            Err(error) if error.is_lost_device() => Ok(true),
+            answer => answer,
+        }
+    }
+
     /// The native context that it lives in.
     pub fn native_context(&self) -> &Arc<NativeContext<D>> {
         &self.native

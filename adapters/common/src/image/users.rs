@@ -91,7 +91,7 @@ impl<D: Driver> User<D> {
 
     /// What a thread has put on a stream it tells before it unlocks the stream, and not before, so the lock is passed first.
     fn is_busy(&self) -> bool {
-        self.queue.streams().iter().any(|stream| !stream.pass() || !stream.is_idle().unwrap_or(false))
+        self.queue.streams().iter().any(|stream| !stream.pass() || !stream.runs_nothing().unwrap_or(false))
     }
 }
 

@@ -235,10 +235,14 @@ impl<D: Driver> Arena<D> {
     /// What the native library answers.
     pub fn ask_streams(&self) -> Result<()> {
         for stream in self.streams() {
-            if self.with(|state| state.wants_mark(stream.key()))
-                && !stream.is_idle()?
-                && let Some((position, marker)) = stream.record_marker_unless_calling()?
-            {
+            if !self.with(|state| state.wants_mark(stream.key())) {
+                continue;
+            }
+            let position = stream.published_position();
+            if stream.runs_nothing()? {
+                // A lost device's stream never gets past a command, so it is not enough to collect.
+                self.finish(&*stream, position);
+            } else if let Some((position, marker)) = stream.record_marker_unless_calling()? {
                 self.mark(&*stream, position, &Arc::new(marker));
             }
         }
@@ -254,7 +258,7 @@ impl<D: Driver> Arena<D> {
             let Some(key) = next else { return Ok(()) };
             last = next;
             while let Some((position, marker)) = self.with(|state| state.first_mark(key))
-                && marker.native_context().driver.event_is_complete(marker.raw())?
+                && marker.is_over()?
             {
                 self.with(|state| state.finish(key, position));
             }

@@ -141,10 +141,10 @@ impl<D: Driver> Registry<D> {
         self.streams.lock().values().filter_map(Weak::upgrade).collect()
     }
 
-    /// Whether no stream of the context has work, so that a native call that waits for the device returns at once.
+    /// Whether no stream of the context runs anything, so that a native call that waits for the device returns at once.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.living_streams().iter().all(|stream| stream.is_idle().unwrap_or(false))
+        self.living_streams().iter().all(|stream| stream.runs_nothing().unwrap_or(false))
     }
 
     /// The table of plain blocks.

@@ -40,11 +40,12 @@ pub trait PoolStream<D: Driver>: Send + Sync + 'static {
     /// The number of the last command that was enqueued.
     fn published_position(&self) -> u64;
 
-    /// Whether everything enqueued so far has finished.
+    /// Whether nothing that was enqueued so far runs any more: it has finished, or the device is lost. So a lost device does not keep
+    /// memory of the others for good, nor fails what is asked of them.
     ///
     /// # Errors
-    /// What the native library answers.
-    fn is_idle(&self) -> Result<bool>;
+    /// What else the native library answers.
+    fn runs_nothing(&self) -> Result<bool>;
 
     /// A native event for everything enqueued so far, with the position that it covers; `None` when all has finished and
     /// while a native call that can block is on its way.

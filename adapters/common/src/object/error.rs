@@ -156,6 +156,12 @@ impl Error {
         ur_result_t(self.code.get())
     }
 
+    /// Whether a device is lost: nothing runs there any more, and nothing can be asked of it.
+    #[must_use]
+    pub fn is_lost_device(&self) -> bool {
+        self.code() == ur_result_t::ERROR_DEVICE_LOST
+    }
+
     /// The code the caller gets: one of the release that the library is for.
     #[must_use]
     pub fn code_for_caller(&self) -> ur_result_t {

@@ -7,8 +7,6 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
-use ur_ffi::ur_result_t;
-
 use crate::device::Device;
 use crate::device::deferred;
 use crate::device::event_pool::PooledEvent;
@@ -27,6 +25,25 @@ use crate::stream::{Held, Stream, StreamState};
 const LOOKS: u32 = 1000;
 
 impl<D: Driver> Stream<D> {
+    /// Whether nothing that was enqueued so far runs any more: it has finished, or the device is lost.
+    ///
+    /// # Errors
+    /// What else the native library answers.
+    pub fn runs_nothing(&self) -> Result<bool> {
+        match self.is_idle_and_not_captured() {
+            Err(error) if error.is_lost_device() => Ok(true),
+            answer => answer,
+        }
+    }
+
+    fn is_idle_and_not_captured(&self) -> Result<bool> {
+        // Who has the native stream may capture it, and the question whether it is idle would break that.
+        if self.is_shared() && self.driver.capture_info(&self.native)?.status != CaptureStatus::None {
+            return Ok(false);
+        }
+        self.is_idle()
+    }
+
     /// Empties the free lists that `which` names. When the stream had nothing to do, what it gave back is the pool's on
     /// return. Nothing happens while a native call that can block is on its way.
     ///
@@ -39,7 +56,15 @@ impl<D: Driver> Stream<D> {
         }
     }
 
-    fn flush_in(&self, mut state: Held<'_, D>, which: impl Fn(&PoolBackend<D>) -> bool) -> Result<()> {
+    fn flush_in(&self, state: Held<'_, D>, which: impl Fn(&PoolBackend<D>) -> bool) -> Result<()> {
+        match self.flush_to_pools(state, which) {
+            // It has nothing to give back and will see no free any more, and whoever asks may want memory of another device.
+            Err(error) if error.is_lost_device() => Ok(()),
+            flushed => flushed,
+        }
+    }
+
+    fn flush_to_pools(&self, mut state: Held<'_, D>, which: impl Fn(&PoolBackend<D>) -> bool) -> Result<()> {
         let idle = self.has_nothing_to_do(&state)?;
         let natively = state.cache.frees_natively(&which);
         {
@@ -157,11 +182,14 @@ impl<D: Driver> Stream<D> {
             finish_in(&arenas, self, position);
         } else if !arenas.is_empty() {
             // Nobody can ask this stream any more, so an event has to say when its frees were reached.
-            is_told &= self.record_last(|marker| {
-                let marker = Arc::new(marker);
-                arenas.iter().filter_map(|backend| backend.arena()).for_each(|arena| {
-                    arena.mark(&**self, position, &marker);
-                });
+            is_told &= self.record_last(|marker| match marker {
+                None => finish_in(&arenas, self, position),
+                Some(marker) => {
+                    let marker = Arc::new(marker);
+                    arenas.iter().filter_map(|backend| backend.arena()).for_each(|arena| {
+                        arena.mark(&**self, position, &marker);
+                    });
+                }
             });
         }
         // A stream that stays somebody else's may have gone before its queue, so it is not touched without need.
@@ -171,7 +199,7 @@ impl<D: Driver> Stream<D> {
         let progress = self.registry.progress();
         if has_work && progress.is_used() {
             // The same for plain memory that is freed.
-            is_told &= self.record_last(|last| progress.depart(last));
+            is_told &= self.record_last(|last| last.into_iter().for_each(|last| progress.depart(last)));
         }
         drop(state);
         ended.iter().for_each(|backend| self.registry.end_if_unused(backend));
@@ -189,16 +217,15 @@ impl<D: Driver> Stream<D> {
         None
     }
 
-    /// Records an event behind all that the stream was given, and has it told to those who wait for that. `false` if there is
-    /// none although the work goes on; a lost device runs nothing.
-    fn record_last(&self, tell: impl FnOnce(PooledEvent<D>)) -> bool {
+    /// Records an event behind all that the stream was given, and has it told to those who wait for that; a lost device runs nothing,
+    /// so there is none to wait for. `false` if there is none although the work goes on.
+    fn record_last(&self, tell: impl FnOnce(Option<PooledEvent<D>>)) -> bool {
         match PooledEvent::record(&self.device, &self.native, false) {
-            Ok(last) => {
-                tell(last);
-                true
-            }
-            Err(error) => error.code() == ur_result_t::ERROR_DEVICE_LOST,
+            Ok(last) => tell(Some(last)),
+            Err(error) if error.is_lost_device() => tell(None),
+            Err(_) => return false,
         }
+        true
     }
 }
 
@@ -214,10 +241,7 @@ pub struct Unfinished<D: Driver> {
 impl<D: Driver> Unfinished<D> {
     /// Whether it is needed no more: its work has finished, which those who wait for it know when this returns.
     pub fn is_over(&self) -> bool {
-        let is_over = match PoolStream::is_idle(&*self.stream) {
-            Ok(is_idle) => is_idle,
-            Err(error) => error.code() == ur_result_t::ERROR_DEVICE_LOST,
-        };
+        let is_over = self.stream.runs_nothing().unwrap_or(false);
         if is_over {
             self.finish();
         }
@@ -268,12 +292,8 @@ impl<D: Driver> PoolStream<D> for Stream<D> {
         Stream::published_position(self)
     }
 
-    fn is_idle(&self) -> Result<bool> {
-        // Who has the native stream may capture it, and the question would break that.
-        if self.is_shared() && self.driver.capture_info(&self.native)?.status != CaptureStatus::None {
-            return Ok(false);
-        }
-        Stream::is_idle(self)
+    fn runs_nothing(&self) -> Result<bool> {
+        Stream::runs_nothing(self)
     }
 
     fn record_marker_unless_calling(&self) -> Result<Option<(u64, PooledEvent<D>)>> {

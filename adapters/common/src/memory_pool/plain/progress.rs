@@ -3,7 +3,8 @@
 //! Native frees of plain memory wait for the device, so a program that frees what a kernel still uses does no harm. Blocks that
 //! are kept have the same promise from here: a bundle of freed blocks is *sealed* with a number, and is used again only when
 //! every command that was enqueued before has finished. Commands pay nothing for it: positions of streams are looked at once
-//! a bundle. What is not known to have finished is asked for once in each look and never waited for.
+//! a bundle. What is not known to have finished is asked for once in each look and never waited for. What a lost device was given
+//! runs no more, so it counts as finished.
 //!
 //! Sealing and looking are exchanges on one counter, so a look that comes after a seal sees the positions that the sealing
 //! thread saw.
@@ -39,14 +40,10 @@ impl<D: Driver> Pending<D> {
             // A stream that has ended since left an event.
             Self::Command(stream, position) => stream
                 .upgrade()
-                .is_none_or(|stream| stream.is_completed(*position) || stream.is_idle().unwrap_or(false)),
-            Self::Event(event) => is_complete(event),
+                .is_none_or(|stream| stream.is_completed(*position) || stream.runs_nothing().unwrap_or(false)),
+            Self::Event(event) => event.is_over().unwrap_or(false),
         }
     }
-}
-
-fn is_complete<D: Driver>(event: &PooledEvent<D>) -> bool {
-    event.native_context().driver.event_is_complete(event.raw()).unwrap_or(false)
 }
 
 /// A look at all streams that is not over yet.
@@ -103,7 +100,7 @@ impl<D: Driver> Progress<D> {
         for place in over.iter_mut().take(departed.len()) {
             let Some(oldest) = departed.pop_front() else { break };
             // Behind the lock all the time, so that a look at the streams misses none that is not over.
-            if is_complete(&oldest) { *place = Some(oldest) } else { departed.push_back(oldest) }
+            if oldest.is_over().unwrap_or(false) { *place = Some(oldest) } else { departed.push_back(oldest) }
         }
         departed.push_back(last);
         self.has_departed.store(true, Ordering::Release);
@@ -140,7 +137,7 @@ impl<D: Driver> Progress<D> {
         let streams = registry.living_streams();
         for stream in &streams {
             let position = stream.published_position();
-            if !stream.is_idle().unwrap_or(false) {
+            if !stream.runs_nothing().unwrap_or(false) {
                 pending.push(Pending::Command(stream.weak(), position));
             }
         }
