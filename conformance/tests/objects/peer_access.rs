@@ -203,3 +203,33 @@ fn a_kernel_without_access_fails() {
         fixture.accept_objects();
     });
 }
+
+/// Access ends with the native context, which a failed one cannot be asked for: it would live as long as its access.
+#[test]
+fn urUsmP2PDisablePeerAccessExp_lets_go_of_a_device_that_was_lost() {
+    child::in_process::<&str>("urUsmP2PDisablePeerAccessExp_lets_go_of_a_device_that_was_lost", &[], || {
+        {
+            let fixture = Fixture::over_all_devices();
+            let (one, other) = two_devices!(fixture);
+            let sim = needs_sim!(fixture);
+            if Hip::loaded().is_some() {
+                println!("skipped: HIP over CUDA keeps a device's context to the end");
+                return;
+            }
+            ok!(UsmP2PExp.pfnEnablePeerAccessExp(one, other));
+            {
+                let (kernel, queue) = (fixture.basic(c"trap_if"), fixture.in_order());
+                ur_conformance::Launch::new(&kernel, &[1]).value(1u32).on(&queue);
+                refused!(ERROR_DEVICE_LOST, Queue.pfnFinish(queue.handle()));
+            }
+            ok!(UsmP2PExp.pfnDisablePeerAccessExp(one, other));
+            refused!(ERROR_INVALID_OPERATION, UsmP2PExp.pfnDisablePeerAccessExp(one, other));
+            sim.expect_reports("kernel-fault");
+        }
+        let fixture = Fixture::over_all_devices();
+        let (one, other) = two_devices!(fixture);
+        ok!(UsmP2PExp.pfnEnablePeerAccessExp(one, other));
+        reads_the_peer(&fixture);
+        ok!(UsmP2PExp.pfnDisablePeerAccessExp(one, other));
+    });
+}

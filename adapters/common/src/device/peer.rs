@@ -78,7 +78,8 @@ pub fn enable<D: Driver>(device: &Object<Device<D>>, peer: &Object<Device<D>>) -
 /// `urUsmP2PDisablePeerAccessExp`.
 ///
 /// # Errors
-/// `INVALID_OPERATION` when access is not enabled; what the native library answers.
+/// `INVALID_OPERATION` when access is not enabled; what the native library answers, unless that is that a device is lost: access
+/// ends with the native contexts then.
 pub fn disable<D: Driver>(device: &Object<Device<D>>, peer: &Object<Device<D>>) -> Result<()> {
     let mut links = device.peers.links.lock();
     let index = links.iter().position(|link| link.peer == peer.raw).ok_or_else(|| {
@@ -93,8 +94,12 @@ pub fn disable<D: Driver>(device: &Object<Device<D>>, peer: &Object<Device<D>>) 
         return Ok(());
     }
     if link.ours {
-        let _scope = link.from.enter()?;
-        adapter::driver::<D>()?.disable_peer(link.to.primary_context)?;
+        let driver = adapter::driver::<D>()?;
+        match link.from.enter().and_then(|_scope| driver.disable_peer(link.to.primary_context)) {
+            // A native context that was lost answers nothing else, and lives as long as the link has it: so does its failure.
+            Err(error) if error.is_lost_device() => {}
+            disabled => disabled?,
+        }
     }
     links.swap_remove(index);
     Ok(())
