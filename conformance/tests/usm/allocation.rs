@@ -9,7 +9,11 @@ use ur_conformance::ffi::{
     ur_usm_alloc_info_t as info, ur_usm_desc_t, ur_usm_type_t,
 };
 use ur_conformance::memory::allocate;
-use ur_conformance::{Fixture, Kind, Memory, ask, child, expect_code, expect_success, needs_sim, query, refused, ur};
+use ur_conformance::native::Hip;
+use ur_conformance::sim::status;
+use ur_conformance::{
+    Fixture, Kind, Memory, ask, child, expect_code, expect_success, needs_sim, ok, query, refused, ur,
+};
 
 fn type_of(kind: Kind) -> ur_usm_type_t {
     match kind {
@@ -373,5 +377,46 @@ fn urUSMFree_of_memory_whose_address_another_thread_has_just_freed_succeeds() {
         });
         assert_eq!(answers, [Code::SUCCESS; 2]);
         others.into_iter().for_each(|other| assert_eq!(free(other), Code::SUCCESS));
+    });
+}
+
+/// The context's first device may be another process's alone, full or lost.
+#[test]
+fn urUSMFree_of_one_device_s_memory_needs_no_other_device() {
+    child::in_process::<&str>("urUSMFree_of_one_device_s_memory_needs_no_other_device", &[], || {
+        let fixture = Fixture::over_all_devices();
+        let sim = needs_sim!(fixture);
+        if fixture.devices.len() < 2 || Hip::loaded().is_some() {
+            println!("skipped: needs two devices that are started one by one");
+            return;
+        }
+        let context = fixture.context();
+        // More than blocks of heaps are aligned to.
+        let desc = ur_usm_desc_t { align: 1 << 16, ..Default::default() };
+        let mut memory = null_mut();
+        let answer = allocate(Kind::Device, context, fixture.devices[1], &raw const desc, 4096, &raw mut memory);
+        expect_success(answer, "urUSMDeviceAlloc");
+        sim.fail("cuDevicePrimaryCtxRetain", 1, status::UNKNOWN);
+        let ((), calls) = sim.calls_of(|| ok!(USM.pfnFree(context, memory)));
+        assert_eq!(calls.get("cuDevicePrimaryCtxRetain"), None, "{calls:?}");
+    });
+}
+
+#[test]
+fn urMemBufferCreateWithNativeHandle_over_one_device_s_memory_needs_no_other_device() {
+    let test = "urMemBufferCreateWithNativeHandle_over_one_device_s_memory_needs_no_other_device";
+    child::in_process::<&str>(test, &[], || {
+        let fixture = Fixture::over_all_devices();
+        let sim = needs_sim!(fixture);
+        if fixture.devices.len() < 2 || Hip::loaded().is_some() {
+            println!("skipped: needs two devices that are started one by one");
+            return;
+        }
+        let (context, mut memory, mut buffer) = (fixture.context(), null_mut(), null_mut());
+        expect_success(allocate(Kind::Device, context, fixture.devices[1], null(), 4096, &raw mut memory), "memory");
+        sim.fail("cuDevicePrimaryCtxRetain", 1, status::UNKNOWN);
+        ok!(Mem.pfnBufferCreateWithNativeHandle(memory.expose_provenance() as _, context, null(), &raw mut buffer));
+        ok!(Mem.pfnRelease(buffer));
+        ok!(USM.pfnFree(context, memory));
     });
 }

@@ -69,7 +69,6 @@ pub fn create_with_native_handle<D: Driver>(
 ) -> Result<()> {
     const NAME: &str = "urMemBufferCreateWithNativeHandle";
     let owned = properties.is_some_and(|properties| properties.isNativeHandleOwned.get());
-    let first = context.first_state()?;
     let known = if address == 0 { None } else { Extent::around(context, address)? };
     let found = known.and_then(|extent| extent.bytes_from(address).map(|size| (extent, size)));
     let (extent, size) = found.filter(|(extent, _)| !owned || extent.base == address).ok_or_else(|| {
@@ -103,7 +102,7 @@ pub fn create_with_native_handle<D: Driver>(
             Memory::Moving(Box::new(moving.at_device(location, block(&state)?)))
         }
     } else {
-        Memory::Fixed { block: block(&first)?, on_host: true }
+        Memory::Fixed { block: block(&context.first_state()?)?, on_host: true }
     };
     let body = MemBody::Buffer(Buffer::whole(Storage::new(context.to_arc(), size, memory)));
     out.write_new(Mem { flags: ur_mem_flags_t::READ_WRITE, body });

@@ -13,6 +13,7 @@ pub mod rows;
 pub mod virtual_memory;
 
 use core::ffi::c_void;
+use std::sync::Arc;
 
 use ur_ffi::{ur_result_t, ur_usm_alloc_info_t, ur_usm_desc_t, ur_usm_type_t};
 
@@ -20,6 +21,7 @@ use crate::command::submission::Submission;
 use crate::context::over_aligned::{NATIVE_ALIGNMENT, with_room};
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
+use crate::device::adapter;
 use crate::device::deferred;
 use crate::device::native_context::free_claim::FreeClaim;
 use crate::device::native_context::own_memory;
@@ -339,7 +341,7 @@ fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result
             ),
         ));
     }
-    let state = context.first_state()?;
+    let driver = adapter::driver::<D>()?;
     let _claim = FreeClaim::of(address).ok_or_else(|| not_a_block("urUSMFree", context, address))?;
     // Who had the claim before may have handed it over.
     if own_memory::starts_at(address) || deferred::is_pending(address) {
@@ -347,11 +349,21 @@ fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result
     }
     // The plain free would also take a block that a free list or another library of the process has. AMD's library does not
     // tell pools apart, but the table knows the blocks of free lists.
-    let known = state.driver.pointer_info(address)?;
+    let known = driver.pointer_info(address)?;
     let plain = known.filter(|info| info.base == address && info.pool.is_none());
     let info = plain.filter(|_| context.registry.find(address).is_none());
     let info = info.ok_or_else(|| not_a_block("urUSMFree", context, address))?;
-    deferred::free(state.driver, &state.native, info.kind, address, info.size)
+    let home = home_of(context, info.device)?;
+    deferred::free(driver, &home.native, info.kind, address, info.size)
+}
+
+/// The state of the device that has some memory, whose native context is kept until the memory is freed; no other device is needed.
+/// Of memory of a device that the context has not, any state will do: it is kept for nobody.
+fn home_of<D: Driver>(context: &Context<D>, device: D::Device) -> Result<Arc<DeviceState<D>>> {
+    match context.devices().find(|known| known.raw == device) {
+        Some(known) => context.state(known),
+        None => context.known_states().next().map_or_else(|| context.first_state(), Ok),
+    }
 }
 
 /// `urUSMGetMemAllocInfo`; a pointer no allocation contains is of type `UR_USM_TYPE_UNKNOWN`.
