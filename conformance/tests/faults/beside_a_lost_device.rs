@@ -5,10 +5,14 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
-use ur_conformance::ffi::{ur_context_info_t, ur_result_t as Code};
+use ur_conformance::ffi::{
+    CBool, ur_context_info_t, ur_device_info_t, ur_map_flags_t as Map, ur_mem_flags_t as Flags, ur_result_t as Code,
+};
 use ur_conformance::memory::allocate;
 use ur_conformance::pool::{self, Figures, NATIVE_POOLS, Plan, Take, free, give};
-use ur_conformance::{Fixture, Kernel, Kind, Launch, Queue, Sim, ask, child, expect_success, needs_sim, ok, query};
+use ur_conformance::{
+    Buffer, Fixture, Kernel, Kind, Launch, Queue, Sim, ask, child, expect_success, needs_sim, ok, query,
+};
 
 const MIB: usize = 1 << 20;
 
@@ -101,4 +105,80 @@ fn urUSMFree_leaves_memory_to_be_used_again_though_another_device_was_lost_with_
         let bound = (live.len() * BYTES + 16 * MIB) as u64;
         assert!(reserved < bound, "{reserved} bytes are held for {} blocks that are live", live.len());
     });
+}
+
+fn add<'k>(kernel: &'k Kernel, buffer: &Buffer, value: u32) -> Launch<'k> {
+    let words = buffer.size() / 4;
+    Launch::new(kernel, &[words]).buffer(buffer, Flags::READ_WRITE).value(value).value(words as u32)
+}
+
+#[test]
+fn urMemRelease_writes_back_what_a_device_has_though_another_one_is_lost() {
+    let fixture = Fixture::over_all_devices();
+    let sim = needs_sim!(fixture);
+    let queues = on_two_devices(&fixture, c"add_constant");
+    let bits: u32 = query::get(ask!(Device.pfnGetInfo(fixture.device(), ur_device_info_t::MEM_BASE_ADDR_ALIGN)));
+    let words = (bits as usize / 8).max(4096) / 4;
+    let mut own = vec![1u32; 2 * words];
+    let buffer = Buffer::of(fixture.context(), Flags::USE_HOST_POINTER, 8 * words, own.as_mut_ptr().cast());
+    for (index, (queue, kernel)) in queues.iter().enumerate() {
+        let part = buffer.part(index * 4 * words, 4 * words);
+        add(kernel, &part, 10).event_on(queue).wait();
+    }
+    sim.lose_device(0);
+    drop(buffer);
+    assert!(own[words..].iter().all(|word| *word == 11), "the second half begins with {}", own[words]);
+}
+
+#[test]
+fn urEnqueueMemBufferRead_takes_bytes_that_a_lost_device_has_too_from_elsewhere() {
+    let fixture = Fixture::over_all_devices();
+    let sim = needs_sim!(fixture);
+    let [(a, on_a), (b, on_b)] = on_two_devices(&fixture, c"copy");
+    let mut own = vec![7u32; 1024];
+    let buffer = Buffer::of(fixture.context(), Flags::USE_HOST_POINTER, 4096, own.as_mut_ptr().cast());
+    let [one, two] = [(); 2].map(|()| Buffer::new(&fixture, 4096));
+    let copy = |kernel, to| {
+        let launch = Launch::new(kernel, &[1024]).buffer(to, Flags::WRITE_ONLY).buffer(&buffer, Flags::READ_ONLY);
+        launch.value(1024u32)
+    };
+    copy(&on_a, &one).event_on(&a).wait();
+    sim.lose_device(0);
+    assert_eq!(buffer.read::<u32>(&b), [7; 1024]);
+    copy(&on_b, &two).event_on(&b).wait();
+    assert_eq!(two.read::<u32>(&b), [7; 1024]);
+}
+
+fn map(queue: &Queue, buffer: &Buffer, how: Map) -> *mut c_void {
+    let (q, m, size, mut mapped) = (queue.handle(), buffer.handle(), buffer.size(), null_mut());
+    ok!(Enqueue.pfnMemBufferMap(q, m, CBool::TRUE, how, 0, size, 0, null(), null_mut(), &raw mut mapped));
+    mapped
+}
+
+fn unmap(queue: &Queue, buffer: &Buffer, mapped: *mut c_void) {
+    ok!(Enqueue.pfnMemUnmap(queue.handle(), buffer.handle(), mapped, 0, null(), null_mut()));
+}
+
+#[test]
+fn bytes_that_the_application_wrote_anew_are_its_own_though_a_lost_device_brought_older_ones() {
+    let fixture = Fixture::over_all_devices();
+    let sim = needs_sim!(fixture);
+    let [(a, on_a), (b, _)] = on_two_devices(&fixture, c"add_constant");
+    let mut own = vec![1u32; 1024];
+    let buffer = Buffer::of(fixture.context(), Flags::USE_HOST_POINTER, 4096, own.as_mut_ptr().cast());
+    add(&on_a, &buffer, 10).event_on(&a).wait();
+    let mapped = map(&b, &buffer, Map::READ);
+    unmap(&b, &buffer, mapped);
+    b.finish();
+    sim.lose_device(1);
+    let mapped = map(&a, &buffer, Map::WRITE_INVALIDATE_REGION).cast::<u32>();
+    // SAFETY: the mapping has so many words, and no command uses them now.
+    unsafe { core::slice::from_raw_parts_mut(mapped, 1024) }.fill(100);
+    unmap(&a, &buffer, mapped.cast());
+    for round in 1..3 {
+        add(&on_a, &buffer, 5).event_on(&a).wait();
+        assert_eq!(buffer.read::<u32>(&a), vec![100 + 5 * round; 1024]);
+    }
+    drop(buffer);
+    assert_eq!(own, vec![110; 1024]);
 }

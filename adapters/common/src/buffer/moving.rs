@@ -133,7 +133,11 @@ impl<D: Driver> State<D> {
     }
 
     /// Chooses the location that bytes are read at: the command's own device, then any other. A location that they are only
-    /// on their way to comes last, because the command would wait for the queue which brings them.
+    /// on their way to comes last, because the command would wait for the queue which brings them; one that a lost device was to
+    /// bring them to is none.
+    ///
+    /// # Errors
+    /// That a device is lost, where the bytes are nowhere else; what else the native library answers.
     fn location_to_read(
         &self,
         stream: &CommandStream<'_, D>,
@@ -141,12 +145,19 @@ impl<D: Driver> State<D> {
         locations: Locations,
     ) -> Result<Option<usize>> {
         let own = Some(stream.location).filter(|own| locations.contains(*own));
+        let (mut pending, mut lost) = (None, None);
         for location in own.into_iter().chain(locations.without(stream.location).iter()) {
-            if !self.in_flight[location].fills.are_pending(stream, part)? {
-                return Ok(Some(location));
+            match self.in_flight[location].fills.are_pending(stream, part) {
+                Ok(false) => return Ok(Some(location)),
+                Ok(true) => pending = pending.or(Some(location)),
+                Err(error) if error.is_lost_device() => lost = Some(error),
+                Err(error) => return Err(error),
             }
         }
-        Ok(locations.iter().next())
+        match (pending, lost) {
+            (None, Some(error)) => Err(error),
+            _ => Ok(pending),
+        }
     }
 
     /// Takes out a copy of the application's bytes once all of them are at devices, and nobody uses it.
@@ -249,20 +260,34 @@ impl<D: Driver> MovingMemory<D> {
         LockedMemory { memory: self, locked }
     }
 
-    /// Brings the application's own memory up to date; blocks.
+    /// Brings the application's own memory up to date; blocks. What one device cannot give any more does not keep back what others
+    /// have.
+    ///
+    /// # Errors
+    /// The first that a device answers.
     fn write_back(&mut self) -> Result<()> {
         let host = self.host();
         if self.host_pointer.is_none() {
             return Ok(());
         }
-        let state = self.state.get_mut();
-        let newer = state.residency.within(0..self.size).find(|(_, locations)| !locations.contains(host));
-        let Some(location) = newer.and_then(|(_, locations)| locations.iter().next()) else { return Ok(()) };
-        let device = self.devices.get(location).and_then(|device| device.block.get()).and_then(Block::state).cloned();
+        let mut written = Ok(());
+        for location in 0..host {
+            let residency = &self.state.get_mut().residency;
+            let newer = residency.within(0..self.size).filter(|(_, at)| at.contains(location) && !at.contains(host));
+            let newer: Vec<_> = newer.map(|(range, _)| Access { range, reads: true, writes: false }).collect();
+            let of_device = if newer.is_empty() { Ok(()) } else { self.write_back_from(location, &newer) };
+            written = written.and(of_device);
+        }
+        written
+    }
+
+    fn write_back_from(&self, location: usize, newer: &[Access]) -> Result<()> {
+        let device = self.devices[location].block.get().and_then(Block::state);
         let Some(device) = device else { return Ok(()) };
-        let access = Access { range: 0..self.size, reads: true, writes: false };
-        let locked = self.lock(&[&access]);
-        ScratchStream::new(&device, location)?.run(|stream| locked.prepare(stream, host, &access).map(|_| ()))
+        let accesses: Vec<&Access> = newer.iter().collect();
+        let locked = self.lock(&accesses);
+        ScratchStream::new(device, location)?
+            .run(|stream| newer.iter().try_for_each(|access| locked.prepare(stream, self.host(), access).map(drop)))
     }
 
     /// Writes back what is to be, and waits for what uses the memory.
@@ -346,7 +371,11 @@ impl<D: Driver> LockedMemory<'_, D> {
         let (fetches, unused) = {
             let mut state = self.memory.state.lock();
             let unused = state.take_copy()?;
-            state.in_flight[location].fills.collect(stream, &access.range, &mut before)?;
+            {
+                let State { residency, in_flight, .. } = &mut *state;
+                let needs = |part| access.reads && residency.within(part).any(|(_, at)| at.contains(location));
+                in_flight[location].fills.collect(stream, &access.range, &mut before, needs)?;
+            }
             let fetches =
                 if access.reads { self.fetches(&mut state, stream, location, access)? } else { SmallVec::new() };
             (fetches, unused)
@@ -409,8 +438,9 @@ impl<D: Driver> LockedMemory<'_, D> {
         {
             let mut state = self.memory.state.lock();
             let InFlight { writes, fills, .. } = &mut state.in_flight[*from];
-            writes.collect(stream, part, &mut before)?;
-            fills.collect(stream, part, &mut before)?;
+            // What commands write at the host the application has written already.
+            writes.collect(stream, part, &mut before, |_| *from != self.host())?;
+            fills.collect(stream, part, &mut before, |_| true)?;
         }
         stream.wait(&before)?;
         let _scope = stream.device.enter_for_transfer()?;
@@ -431,6 +461,7 @@ impl<D: Driver> LockedMemory<'_, D> {
         let marker = stream.record_marker();
         let mut state = self.memory.state.lock();
         state.residency.change(access.range.clone(), |_| Locations::only(location));
+        state.in_flight[location].fills.supersede(&access.range);
         state.in_flight[location].writes.add(stream, &access.range, marker?.as_ref());
         Ok(())
     }
@@ -456,9 +487,10 @@ impl<D: Driver> LockedMemory<'_, D> {
             }
             for piece in &pieces {
                 let InFlight { writes, fills, .. } = &mut state.in_flight[piece.location];
-                fills.collect(stream, &piece.range, &mut before)?;
+                fills.collect(stream, &piece.range, &mut before, |_| true)?;
                 if piece.location != stream.location {
-                    writes.collect(stream, &piece.range, &mut before)?;
+                    // As in a copy that brings bytes elsewhere.
+                    writes.collect(stream, &piece.range, &mut before, |_| piece.location != self.host())?;
                 }
             }
         }

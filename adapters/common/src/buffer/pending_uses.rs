@@ -65,6 +65,8 @@ struct Use<D: Driver> {
     stream: usize,
     range: Range<usize>,
     marker: Arc<PooledEvent<D>>,
+    /// Whether all its bytes were written anew at the location since, by a command behind it: what it brought is nobody's any more.
+    is_superseded: bool,
 }
 
 impl<D: Driver> Use<D> {
@@ -75,6 +77,10 @@ impl<D: Driver> Use<D> {
 
     fn accesses(&self, range: &Range<usize>) -> bool {
         self.range.start < range.end && range.start < self.range.end
+    }
+
+    fn is_within(&self, range: &Range<usize>) -> bool {
+        range.start <= self.range.start && self.range.end <= range.end
     }
 }
 
@@ -94,7 +100,7 @@ impl<D: Driver> PendingUses<D> {
     pub fn add(&mut self, stream: &CommandStream<'_, D>, range: &Range<usize>, marker: Option<&Arc<PooledEvent<D>>>) {
         let Some(marker) = marker.map(Arc::clone) else { return };
         if let Some(known) = self.list.iter_mut().find(|known| known.is_of(stream)) {
-            let covered = range.start <= known.range.start && known.range.end <= range.end;
+            let covered = known.is_within(range);
             let driver = known.marker.native_context().driver;
             if covered || driver.event_is_complete(known.marker.raw()).unwrap_or(false) {
                 known.range = range.clone();
@@ -103,6 +109,7 @@ impl<D: Driver> PendingUses<D> {
                 known.range = known.range.start.min(range.start)..known.range.end.max(range.end);
             }
             known.marker = marker;
+            known.is_superseded = false;
             return;
         }
         if self.list.len() >= MOST_UNSEEN {
@@ -113,54 +120,78 @@ impl<D: Driver> PendingUses<D> {
             });
         }
         let queue = stream.queue.map_or_else(Weak::new, |queue| Arc::downgrade(&queue.to_arc()));
-        self.list.push(Use { queue, stream: stream.stream.value(), range: range.clone(), marker });
+        let (stream, range) = (stream.stream.value(), range.clone());
+        self.list.push(Use { queue, stream, range, marker, is_superseded: false });
     }
 
-    /// Adds what a stream has to wait for before it uses a range, and forgets uses that have finished.
+    /// Adds what a stream has to wait for before it uses a range, and forgets uses that have finished. `needs` says of a part of
+    /// the range whether the stream needs what a use has brought there.
     ///
     /// # Errors
-    /// What the native library answers.
+    /// That a device is lost whose work brought what the stream needs; what else the native library answers.
     pub fn collect(
         &mut self,
         stream: &CommandStream<'_, D>,
         range: &Range<usize>,
         events: &mut PendingEvents<D>,
+        needs: impl Fn(Range<usize>) -> bool,
     ) -> Result<()> {
         let driver = stream.device.driver;
         let mut index = 0;
         while let Some(known) = self.list.get(index) {
             if !known.accesses(range) || known.is_of(stream) {
                 index += 1;
-            } else if driver.event_is_complete(known.marker.raw())? {
-                self.list.swap_remove(index);
-            } else {
-                events.push(Arc::clone(&known.marker));
-                index += 1;
+                continue;
+            }
+            match driver.event_is_complete(known.marker.raw()) {
+                Ok(true) => drop(self.list.swap_remove(index)),
+                Ok(false) => {
+                    events.push(Arc::clone(&known.marker));
+                    index += 1;
+                }
+                // A lost device runs nothing, so there is nothing to wait for.
+                Err(error) if error.is_lost_device() && known.is_superseded => drop(self.list.swap_remove(index)),
+                Err(error) => {
+                    let shared = known.range.start.max(range.start)..known.range.end.min(range.end);
+                    if !error.is_lost_device() || needs(shared) {
+                        return Err(error);
+                    }
+                    index += 1;
+                }
             }
         }
         Ok(())
     }
 
+    /// Notes that a command which comes after all uses in the range writes it anew.
+    pub fn supersede(&mut self, range: &Range<usize>) {
+        for known in self.list.iter_mut().filter(|known| known.is_within(range)) {
+            known.is_superseded = true;
+        }
+    }
+
     /// Whether something in a range is in flight on another stream.
     ///
     /// # Errors
-    /// What the native library answers.
+    /// That a device is lost whose work brought what is there; what else the native library answers.
     pub fn are_pending(&self, stream: &CommandStream<'_, D>, range: &Range<usize>) -> Result<bool> {
         for known in self.list.iter().filter(|known| known.accesses(range) && !known.is_of(stream)) {
-            if !stream.device.driver.event_is_complete(known.marker.raw())? {
-                return Ok(true);
+            match stream.device.driver.event_is_complete(known.marker.raw()) {
+                Ok(false) => return Ok(true),
+                Err(error) if !(error.is_lost_device() && known.is_superseded) => return Err(error),
+                _ => {}
             }
         }
         Ok(false)
     }
 
-    /// Whether nothing is in flight any more.
+    /// Whether nothing is in flight any more; nothing of a lost device's is.
     ///
     /// # Errors
-    /// What the native library answers.
+    /// What else the native library answers.
     pub fn are_over(&mut self) -> Result<bool> {
         while let Some(known) = self.list.last() {
-            if !known.marker.native_context().driver.event_is_complete(known.marker.raw())? {
+            if !known.marker.is_over()? {
                 return Ok(false);
             }
             self.list.pop();
