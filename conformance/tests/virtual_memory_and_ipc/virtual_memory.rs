@@ -5,12 +5,15 @@ use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    CBool, UR_VIRTUAL_MEM_ACCESS_FLAGS_MASK, ur_device_info_t, ur_physical_mem_handle_t, ur_result_t as Code,
-    ur_virtual_mem_access_flags_t as Access, ur_virtual_mem_granularity_info_t as Granularity, ur_virtual_mem_info_t,
+    CBool, UR_VIRTUAL_MEM_ACCESS_FLAGS_MASK, ur_device_handle_t, ur_device_info_t, ur_physical_mem_handle_t,
+    ur_result_t as Code, ur_virtual_mem_access_flags_t as Access, ur_virtual_mem_granularity_info_t as Granularity,
+    ur_virtual_mem_info_t,
 };
 use ur_conformance::memory;
 use ur_conformance::sim::status;
-use ur_conformance::{Fixture, Launch, ask, check_every_property, expect_success, needs_sim, ok, query, refused, ur};
+use ur_conformance::{
+    Fixture, Launch, ask, check_every_property, child, expect_success, needs_sim, ok, query, refused, ur,
+};
 
 /// A reservation that gives itself back, and physical memory that does so.
 struct Range<'f> {
@@ -68,8 +71,13 @@ struct Physical<'f> {
 impl<'f> Physical<'f> {
     #[track_caller]
     fn new(fixture: &'f Fixture, size: usize) -> Self {
+        Self::on(fixture, fixture.device(), size)
+    }
+
+    #[track_caller]
+    fn on(fixture: &'f Fixture, device: ur_device_handle_t, size: usize) -> Self {
         let mut raw = null_mut();
-        ok!(PhysicalMem.pfnCreate(fixture.context(), fixture.device(), size, null(), &raw mut raw));
+        ok!(PhysicalMem.pfnCreate(fixture.context(), device, size, null(), &raw mut raw));
         Self { raw, size, _fixture: fixture }
     }
 }
@@ -371,4 +379,23 @@ fn a_native_failure_over_several_mappings_leaves_the_rights_and_what_was_not_rea
     range.unmap(step, 2 * step);
     expect_success(range.map(0, &first, Access::READ_WRITE), "urVirtualMemMap");
     range.unmap(0, step);
+}
+
+/// No device gets access that has no way to the memory.
+#[test]
+fn urVirtualMemGetInfo_tells_the_rights_of_the_device_that_has_the_memory() {
+    let test = "urVirtualMemGetInfo_tells_the_rights_of_the_device_that_has_the_memory";
+    child::in_process(test, &[("SIMCUDA_LINKS", "none")], || {
+        let fixture = Fixture::over_all_devices();
+        for &device in &fixture.devices {
+            let step = granularity(&fixture);
+            let range = Range::new(&fixture, step);
+            let physical = Physical::on(&fixture, device, step);
+            expect_success(range.map(0, &physical, Access::READ_WRITE), "urVirtualMemMap");
+            assert_eq!(range.access(0), Access::READ_WRITE);
+            ok!(VirtualMem.pfnSetAccess(fixture.context(), range.start, step, Access::READ_ONLY));
+            assert_eq!(range.access(0), Access::READ_ONLY);
+            range.unmap(0, step);
+        }
+    });
 }

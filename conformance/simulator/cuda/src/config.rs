@@ -47,6 +47,8 @@ pub struct Config {
     pub graph_seed: u64,
     /// Whether devices have memory pools (`SIMCUDA_POOLS`).
     pub pools: bool,
+    /// Whether each device reaches the memory of every other one (`SIMCUDA_LINKS`).
+    pub links: bool,
     /// Hardware channels of a device that its streams share (`CUDA_DEVICE_MAX_CONNECTIONS`, as for the real driver).
     pub channels: u64,
     /// Injected faults (`SIMCUDA_FAULTS`), not yet parsed.
@@ -83,6 +85,11 @@ impl Config {
             "none" => Some(false),
             _ => None,
         })?;
+        let links = variable("SIMCUDA_LINKS", "all", |text| match text {
+            "all" => Some(true),
+            "none" => Some(false),
+            _ => None,
+        })?;
         let channels = variable("CUDA_DEVICE_MAX_CONNECTIONS", "8", |text| {
             text.parse().ok().filter(|number| (1..=32).contains(number))
         })?;
@@ -101,6 +108,7 @@ impl Config {
             queries_order,
             graph_seed,
             pools,
+            links,
             channels,
             faults: env::var("SIMCUDA_FAULTS").ok().filter(|text| !text.is_empty()),
         })

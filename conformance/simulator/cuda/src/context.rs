@@ -3,7 +3,7 @@
 //! A context that is destroyed stays recognisable: threads that still have it current get the API's answer for
 //! that, and a report. A kernel's failure is sticky for its context, except for what frees and destroys.
 
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::handles::{self, Registry};
 use crate::reports::{self, Kind as Misuse};
 use crate::stream::{self, Stream};
@@ -143,6 +143,9 @@ impl Context {
     pub fn enable_peer(&self, peer: &Context) -> Result {
         if peer.device.ordinal == self.device.ordinal {
             return Err(CUDA_ERROR_INVALID_CONTEXT);
+        }
+        if !device::are_linked() {
+            return Err(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
         }
         let mut peers = self.peers.lock();
         if peers.iter().any(|&(id, _)| id == peer.id) {

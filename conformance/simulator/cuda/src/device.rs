@@ -66,6 +66,11 @@ pub fn has_pools() -> bool {
     config().is_none_or(|config| config.pools)
 }
 
+/// Whether each device reaches the memory of every other one.
+pub fn are_linked() -> bool {
+    config().is_none_or(|config| config.links)
+}
+
 /// Whether the devices are this process's and not those of one that it was forked from.
 pub fn made_by_this_process() -> bool {
     MACHINE.get().is_some_and(|machine| machine.process == std::process::id())

@@ -74,6 +74,17 @@ fn devices_without_memory_pools_say_so_and_make_none() {
 }
 
 #[test]
+fn devices_without_links_say_so_and_give_no_access() {
+    if in_child("devices_without_links_say_so_and_give_no_access", &[("SIMCUDA_LINKS", "none")]).is_none() {
+        ok!(cuInit(0));
+        assert_eq!(get!(cuDeviceCanAccessPeer(0, 1)), 0);
+        let other: u64 = get!(cuCtxCreate_v2(0, 1));
+        let _context: u64 = get!(cuCtxCreate_v2(0, 0));
+        err!(217, cuCtxEnablePeerAccess(other, 0));
+    }
+}
+
+#[test]
 fn faults_can_be_set_before_anything_runs() {
     let faults = "cuStreamCreate:2:2; cuEventCreate:1:999:2";
     if in_child("faults_can_be_set_before_anything_runs", &[("SIMCUDA_FAULTS", faults)]).is_none() {

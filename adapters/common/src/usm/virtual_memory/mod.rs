@@ -256,7 +256,8 @@ pub fn set_access<D: Driver>(context: &Object<Context<D>>, start: Address, size:
     range.set_access(&range.whole_mappings(&reservations)?, access)
 }
 
-/// `urVirtualMemGetInfo`: answers for the mapping at the start of the range and the context's first device.
+/// `urVirtualMemGetInfo`: answers for the mapping at the start of the range and the device that has its memory. Another one of the
+/// context may have no way there, and so no rights.
 ///
 /// # Errors
 /// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property; `INVALID_VALUE` for what is not mapped.
@@ -272,10 +273,8 @@ pub fn get_info<D: Driver>(
         return writer.unknown(property.0);
     }
     let reservations = range.context.reservations.lock();
-    if reservations.mapping_at(range.start).is_none() {
-        return Err(range.is_not("mapped memory"));
-    }
-    writer.value(match range.driver.access(range.start, first(range.context)?.raw)? {
+    let mapping = reservations.mapping_at(range.start).ok_or_else(|| range.is_not("mapped memory"))?;
+    writer.value(match range.driver.access(range.start, mapping.device)? {
         Access::None => Flags::NONE,
         Access::ReadOnly => Flags::READ_ONLY,
         Access::ReadWrite => Flags::READ_WRITE,

@@ -89,7 +89,7 @@ pub extern "C" fn cuDeviceGetByPCIBusId(out: Out<CUdevice>, text: Text) -> CUres
 pub extern "C" fn cuDeviceCanAccessPeer(can: Out<c_int>, dev: CUdevice, peer: CUdevice) -> CUresult {
     call!(cuDeviceCanAccessPeer, {
         let (dev, peer) = (device::get(dev)?, device::get(peer)?);
-        can.put((dev.ordinal != peer.ordinal).into())
+        can.put((dev.ordinal != peer.ordinal && device::are_linked()).into())
     })
 }
 

@@ -60,6 +60,7 @@ unsafe extern "C" {
     pub fn cuDeviceGetCount(count: *mut c_int) -> CUresult;
     pub fn cuDeviceGetName(name: *mut c_char, len: c_int, dev: CUdevice) -> CUresult;
     pub fn cuDeviceGetAttribute(value: *mut c_int, attribute: c_int, dev: CUdevice) -> CUresult;
+    pub fn cuDeviceCanAccessPeer(can: *mut c_int, dev: CUdevice, peer: CUdevice) -> CUresult;
     pub fn cuDeviceGetPCIBusId(text: *mut c_char, len: c_int, dev: CUdevice) -> CUresult;
     pub fn cuDeviceGetByPCIBusId(dev: *mut CUdevice, text: *const c_char) -> CUresult;
     pub fn cuDeviceGetDefaultMemPool(pool: *mut Handle, dev: CUdevice) -> CUresult;
