@@ -12,7 +12,9 @@ use ur_conformance::ffi::{
 use ur_conformance::image::sampler;
 use ur_conformance::launch::parameters_are_known;
 use ur_conformance::native_graph::NativeGraph;
-use ur_conformance::{Arg, Fixture, Graph, Image, Kernel, Kind, Launch, Shape, expect_code, needs_capture, ok};
+use ur_conformance::{
+    Arg, Fixture, Gate, Graph, Image, Kernel, Kind, Launch, Shape, expect_code, graph, needs_capture, needs_sim, ok,
+};
 
 const SIZE: [usize; 2] = [16, 8];
 const WORDS: usize = SIZE[0] * SIZE[1];
@@ -157,4 +159,37 @@ fn transfers_of_images_are_refused_and_break_nothing() {
     });
     assert!(graph.is_empty());
     assert_eq!(image.read::<u32>(&queue), [3; WORDS]);
+}
+
+#[test]
+fn urMemRelease_of_an_image_waits_for_its_launches_from_before_a_capture_of_their_queue() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let sim = needs_sim!(fixture);
+    let kernel = fixture.kernel(&fixture.program("image.ptx"), c"add_2d");
+    let (queue, image) = (fixture.in_order(), Image::new(&fixture, Shape::word(&SIZE)));
+    image.write(&queue, &[3u32; WORDS]);
+    adding(&kernel, &image, 1).on(&queue);
+    queue.finish();
+    let mut gate = Gate::new(&fixture);
+    gate.block(&queue);
+    adding(&kernel, &image, 1).on(&queue);
+    graph::begin(&queue);
+    let destroyed = || sim.calls_so_far("cuSurfObjectDestroy");
+    let waits = || sim.calls_so_far("cuStreamSynchronize") + sim.calls_so_far("cuEventSynchronize");
+    let (destroyed_before, waits_before) = (destroyed(), waits());
+    let memory = image.mem;
+    let is_early = std::thread::scope(|scope| {
+        let releasing = scope.spawn(|| drop(memory));
+        while !releasing.is_finished() && destroyed() == destroyed_before && waits() == waits_before {
+            std::thread::yield_now();
+        }
+        let is_early = destroyed() != destroyed_before;
+        gate.open();
+        releasing.join().expect("a release");
+        is_early
+    });
+    drop(Graph::take(graph::end(&queue)));
+    queue.finish();
+    assert!(!is_early, "the surface went while a launch with it was on the queue");
 }

@@ -4,7 +4,9 @@
 use ur_conformance::ffi::ur_result_t as Code;
 use ur_conformance::native_graph::NativeGraph;
 use ur_conformance::pool::{Plan, Take, free, give};
-use ur_conformance::{Fixture, Graph, Kind, Launch, expect_code, memory, needs_capture, ok};
+use ur_conformance::{
+    Fixture, Graph, Image, Kind, Launch, Shape, expect_code, graph, memory, needs_capture, needs_sim, ok, ur,
+};
 
 const COUNT: usize = 256;
 
@@ -138,5 +140,53 @@ fn a_pool_s_kept_blocks_stay_where_they_are_while_the_queue_captures() {
     });
     assert_eq!(node_count(&graph), 1);
     graph.instantiate().on(&queue);
+    queue.finish();
+}
+
+/// The release of an image waits for the queues that used it, and a wait gives kept blocks back that a pool would not keep.
+#[test]
+fn kept_blocks_stay_where_they_are_when_an_image_of_a_capturing_queue_is_released() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let sim = needs_sim!(fixture);
+    let (queue, image) = (fixture.in_order(), Image::new(&fixture, Shape::word(&[16, 8])));
+    image.write(&queue, &[3u32; 128]);
+    queue.finish();
+    give(&queue, Take::new(COUNT * 4).on(&queue));
+    graph::begin(&queue);
+    let ((), calls) = sim.calls_of(|| drop(image));
+    drop(Graph::take(graph::end(&queue)));
+    assert_eq!(calls.get("cuMemFreeAsync"), None, "{calls:?}");
+    queue.finish();
+}
+
+/// A thread that finishes the queue finds it plain, and gets the stream when it captures. If that thread comes late this shows nothing.
+#[test]
+fn kept_blocks_stay_where_they_are_when_a_capture_begins_before_urQueueFinish_has_got_the_stream() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let sim = needs_sim!(fixture);
+    let queue = fixture.in_order();
+    give(&queue, Take::new(COUNT * 4).on(&queue));
+    let freed = || sim.calls_so_far("cuMemFreeAsync");
+    let before = freed();
+    let (say, said) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        let held = sim.hold_calls("cuStreamBeginCapture_v2");
+        let capturing = scope.spawn(|| graph::begin(&queue));
+        held.wait_for_one(|| capturing.is_finished());
+        let finishing = scope.spawn(|| {
+            say.send(()).expect("the test listens");
+            ur!(Queue.pfnFinish(queue.handle()))
+        });
+        said.recv().expect("a thread");
+        (0..1000).for_each(|_| std::thread::yield_now());
+        drop(held);
+        capturing.join().expect("a capture");
+        let codes = [Code::SUCCESS, Code::ERROR_GRAPH_CAPTURE_UNSUPPORTED];
+        expect_code(finishing.join().expect("a finish"), &codes, "urQueueFinish");
+    });
+    assert_eq!(freed(), before, "frees on a stream that captures");
+    drop(Graph::take(graph::end(&queue)));
     queue.finish();
 }

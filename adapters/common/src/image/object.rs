@@ -289,7 +289,7 @@ impl<D: Driver> Drop for Image<D> {
         let devices = core::mem::take(&mut self.copies.get_mut().devices);
         deferred::wait(move || {
             for stream in users.iter().flat_map(|queue| queue.streams()) {
-                let _ = stream.finish();
+                let _ = stream.wait_until_reached();
             }
             drop(users);
             // Destroying an array waits for the whole device.

@@ -328,7 +328,8 @@ impl<D: Driver> Stream<D> {
         let (position, flushed, has_slabs) = {
             let mut state = self.lock();
             let state = &mut *state;
-            let flushed = if state.cache.is_unused() {
+            // What is kept stays where it is while the stream captures, which may have begun since the caller asked.
+            let flushed = if state.cache.is_unused() || self.is_capturing() {
                 Ok(())
             } else {
                 let flushed = state.cache.flush(self, &mut state.position, PoolBackend::is_beyond_threshold);
