@@ -10,6 +10,7 @@ mod coverage;
 mod device;
 mod every_property;
 mod extensions;
+mod lent_handles;
 mod native_contexts;
 mod native_handles;
 mod peer_access;

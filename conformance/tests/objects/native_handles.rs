@@ -25,7 +25,7 @@ fn native_of(call: impl FnOnce(*mut ur_native_handle_t) -> Code) -> ur_native_ha
     native
 }
 
-fn of_queue(queue: &Queue) -> ur_native_handle_t {
+pub(super) fn of_queue(queue: &Queue) -> ur_native_handle_t {
     native_of(|out| ur!(Queue.pfnGetNativeHandle(queue.handle(), null_mut(), out)))
 }
 
@@ -34,7 +34,7 @@ fn of_event(event: &Event) -> ur_native_handle_t {
 }
 
 /// A context's native handle; none where the library has no contexts, which it must say.
-fn of_context(fixture: &Fixture) -> Option<usize> {
+pub(super) fn of_context(fixture: &Fixture) -> Option<usize> {
     let mut native: ur_native_handle_t = NATIVE;
     match ur!(Context.pfnGetNativeHandle(fixture.context(), &raw mut native)) {
         Code::SUCCESS => Some(native),
@@ -46,7 +46,7 @@ fn of_context(fixture: &Fixture) -> Option<usize> {
     }
 }
 
-fn owning(owned: bool) -> ur_queue_native_properties_t {
+pub(super) fn owning(owned: bool) -> ur_queue_native_properties_t {
     ur_queue_native_properties_t {
         stype: Tag::QUEUE_NATIVE_PROPERTIES,
         isNativeHandleOwned: CBool::from(owned),
@@ -54,14 +54,18 @@ fn owning(owned: bool) -> ur_queue_native_properties_t {
     }
 }
 
-fn adopt_queue(fixture: &Fixture, native: ur_native_handle_t, properties: &ur_queue_native_properties_t) -> Queue {
+pub(super) fn adopt_queue(
+    fixture: &Fixture,
+    native: ur_native_handle_t,
+    properties: &ur_queue_native_properties_t,
+) -> Queue {
     let mut queue = null_mut();
     let (context, device) = (fixture.context(), fixture.device());
     ok!(Queue.pfnCreateWithNativeHandle(native, context, device, core::ptr::from_ref(properties), &raw mut queue));
     Queue::take(queue)
 }
 
-fn adopt_event(fixture: &Fixture, native: ur_native_handle_t, owned: bool) -> Event {
+pub(super) fn adopt_event(fixture: &Fixture, native: ur_native_handle_t, owned: bool) -> Event {
     let properties = ur_event_native_properties_t {
         stype: Tag::EVENT_NATIVE_PROPERTIES,
         isNativeHandleOwned: CBool::from(owned),
@@ -72,7 +76,7 @@ fn adopt_event(fixture: &Fixture, native: ur_native_handle_t, owned: bool) -> Ev
     Event::take(event)
 }
 
-fn status(event: &Event) -> Status {
+pub(super) fn status(event: &Event) -> Status {
     Status(query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_EXECUTION_STATUS))))
 }
 

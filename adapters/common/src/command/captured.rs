@@ -5,7 +5,7 @@
 //! and an order between two captures. A queue that waits for an event of a capture joins it.
 //!
 //! A queue out of order captures on its first stream alone. That stream is told what each command comes after
-//! ([`crate::stream::capture_order`]), so commands have the edges that the application asked for and no others.
+//! ([`crate::stream::capture::order`]), so commands have the edges that the application asked for and no others.
 //!
 //! Nothing here is counted or timed, since nothing runs. Events are given their native event at once: that costs no node, and
 //! an event that stands for "the last command" would end with the capture.

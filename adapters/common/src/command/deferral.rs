@@ -342,6 +342,9 @@ impl<D: Driver> Ready for DeferredCommand<D> {
         };
         // Before anybody hears of it: whoever has waited for the command finds the queue as it is without it.
         self.queue.end_deferred(&self.promise, outcome.as_ref().err());
+        if self.queue.references() == 0 {
+            self.queue.part_with_lent();
+        }
         #[cfg(feature = "testing")]
         testing::command_has_ended();
         self.promise.resolve(match outcome {

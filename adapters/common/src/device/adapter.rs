@@ -43,7 +43,7 @@ impl<D: Driver> Body for Adapter<D> {
     }
 
     /// What is kept for as long as the adapter is in use goes: the native contexts above all.
-    fn on_last_release(&self) {
+    fn on_last_release(_adapter: &Object<Self>) {
         let Some(native) = native::<D>() else { return };
         // Memory on its way back keeps its native context.
         deferred::wait_until_done();

@@ -216,6 +216,18 @@ impl<D: Driver> PooledEvent<D> {
         Self { raw, timing: false, adopted: Some(owned), native: Arc::clone(native) }
     }
 
+    /// Another event for what this one stands for now, which may be recorded anew or destroyed then.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn snapshot(&self) -> Result<Self> {
+        let native = &self.native;
+        native.on_scratch_stream(|scratch| {
+            native.driver.stream_wait(scratch, &self.raw)?;
+            Self::record(native, scratch, false)
+        })
+    }
+
     /// Whether it is somebody else's event.
     pub fn is_adopted(&self) -> bool {
         self.adopted.is_some()

@@ -47,7 +47,11 @@ pub trait Body: Send + Sync + 'static {
     fn table() -> TableAddress;
 
     /// Called when the application gives up its last reference, before the object may die.
-    fn on_last_release(&self) {}
+    fn on_last_release(_object: &Object<Self>)
+    where
+        Self: Sized,
+    {
+    }
 }
 
 /// An object with its header. Always lives in an `Arc`.
@@ -286,7 +290,7 @@ fn released_last<T: Body>(held: Held<T>, before: u32) -> Result<()> {
         object.references.fetch_add(1, Ordering::Release);
         return Err(Error::new(T::INVALID, format!("{} handle released more often than it was retained", T::NAME)));
     }
-    object.body.on_last_release();
+    T::on_last_release(object);
     // SAFETY: this was the application's last reference; `lend` left one `Arc` count for all of them.
     drop(unsafe { Arc::from_raw(object.as_arc_ptr()) });
     Ok(())

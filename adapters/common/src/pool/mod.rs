@@ -72,18 +72,18 @@ impl<D: Driver> Body for UsmPool<D> {
     }
 
     /// The handle is gone: queues keep nothing more of the pool, and no device takes it for its current one.
-    fn on_last_release(&self) {
-        let Home::Own(context) = &self.home else { return };
+    fn on_last_release(pool: &Object<Self>) {
+        let Home::Own(context) = &pool.home else { return };
         for state in context.known_states() {
-            state.current_pool.forget(self.id);
+            state.current_pool.forget(pool.id);
         }
         let backends = {
-            let mut made = self.made.lock();
+            let mut made = pool.made.lock();
             made.closed = true;
             made.backends.clone()
         };
         backends.iter().for_each(|backend| backend.close());
-        context.registry.close(self.id);
+        context.registry.close(pool.id);
         backends.iter().for_each(|backend| context.registry.end_if_unused(backend));
     }
 }

@@ -109,16 +109,20 @@ impl<D: Driver> Body for Queue<D> {
         D::cell().table()
     }
 
-    fn on_last_release(&self) {
-        if let Some(capture) = self.capture().filter(|capture| capture.began_on(&self.first)) {
+    fn on_last_release(queue: &Object<Self>) {
+        if let Some(capture) = queue.capture().filter(|capture| capture.began_on(&queue.first)) {
             // Nobody can end it any more, and the native library does not survive the end of a stream that captures.
             capture.abandon();
         }
-        if self.is_deferring() {
+        if queue.is_deferring() {
             // What is kept goes on the streams behind events that nobody but the application has from now on.
-            self.streams().iter().for_each(|stream| stream.record_held());
+            queue.streams().iter().for_each(|stream| stream.record_held());
         }
-        self.let_go();
+        queue.let_go();
+        // One that ends with this needs no more of its stream; this asks for one count of its own and the application's.
+        if queue.first.is_lent() && Arc::strong_count(&queue.to_arc()) > 2 {
+            queue.part_with_lent();
+        }
     }
 }
 
@@ -143,6 +147,19 @@ impl<D: Driver> Queue<D> {
             return let_go(&self.first);
         }
         self.streams().iter().for_each(|stream| let_go(stream));
+    }
+}
+
+impl<D: Driver> Queue<D> {
+    /// Lets go of a native stream of the application's, which may destroy it once it hears of this: after its last release, and of the
+    /// end of the last command that was kept.
+    #[cold]
+    pub fn part_with_lent(&self) {
+        if self.first.is_lent() && !self.is_deferring() {
+            // What was kept is freed on the stream before.
+            self.first.let_go();
+            self.first.part();
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A capture begins on one stream. Another stream joins it by waiting for an event of the capture (a *fork*), and is joined
 //! back when a stream of the capture waits for an event of its own. Of a queue out of order only the first stream takes part;
-//! it keeps the order that the application asked for ([`crate::stream::capture_order`]). A capture is relaxed in the native library's words: calls
+//! it keeps the order that the application asked for ([`order`]). A capture is relaxed in the native library's words: calls
 //! that put nothing on its streams are everybody's, so the engine makes events, memory and modules as always, and any
 //! thread may end it. What would break it natively is refused before the native library sees it: a question to a
 //! capturing stream, waiting for it, and an order between it and what is outside.
@@ -13,6 +13,8 @@
 //! Commands of a capture are not counted, since nothing runs.
 //!
 //! Must not know queues, nor the graph object that the capture is for ([`Capture::target`]).
+
+pub(crate) mod order;
 
 use core::any::Any;
 use std::collections::{HashMap, HashSet};
@@ -27,7 +29,7 @@ use crate::device::event_pool::PooledEvent;
 use crate::driver::graphs::CaptureMode;
 use crate::driver::{Driver, EventPurpose, NativeName};
 use crate::object::error::{Error, Result};
-use crate::stream::capture_order::CaptureOrder;
+use crate::stream::capture::order::CaptureOrder;
 use crate::stream::submitter::Submitter;
 use crate::stream::{Stream, StreamState};
 

@@ -38,7 +38,8 @@ impl<D: Driver> Stream<D> {
 
     fn is_idle_and_not_captured(&self) -> Result<bool> {
         // Who has the native stream may capture it, and the question whether it is idle would break that.
-        if self.is_shared() && self.driver.capture_info(&self.native)?.status != CaptureStatus::None {
+        let captures_nothing = |native: &D::Stream| Ok(self.driver.capture_info(native)?.status == CaptureStatus::None);
+        if self.is_shared() && !self.ask(captures_nothing)? {
             return Ok(false);
         }
         self.is_idle()
@@ -85,7 +86,8 @@ impl<D: Driver> Stream<D> {
     }
 
     fn has_nothing_to_do(&self, state: &StreamState<D>) -> Result<bool> {
-        Ok(!self.is_shared() && self.is_completed(state.position) || self.device.driver.stream_is_idle(&self.native)?)
+        let is_known = !self.is_shared() && self.is_completed(state.position);
+        Ok(is_known || self.ask(|native| self.driver.stream_is_idle(native))?)
     }
 
     /// Waits until the library has seen the frees that an idle stream was given, if it was given any, and for nothing that may
@@ -100,7 +102,7 @@ impl<D: Driver> Stream<D> {
             self.note_completed(position);
             return Ok(());
         }
-        let marker = PooledEvent::record(&self.device, &self.native, false)?;
+        let marker = self.record_last()?;
         drop(state);
         let driver = self.device.driver;
         if self.registry.is_quiet() {
@@ -134,7 +136,7 @@ impl<D: Driver> Stream<D> {
     }
 
     /// Takes a block back that nobody uses any more: at once, or by whoever is inside a native call that can block. Gives
-    /// it back to the caller if the stream's queue is gone.
+    /// it back to the caller if the stream's queue is gone, or the native stream may be.
     ///
     /// # Errors
     /// What the native library answers; the block is nowhere then.
@@ -144,7 +146,7 @@ impl<D: Driver> Stream<D> {
             return Ok(None);
         };
         let state = &mut *state;
-        if state.cache.has_ended() {
+        if state.cache.has_ended() || self.has_parted() {
             return Ok(Some(claimed));
         }
         state.cache.give_back_from(self, &mut state.position, &claimed.backend, pointer, claimed.size)?;
@@ -182,7 +184,7 @@ impl<D: Driver> Stream<D> {
             finish_in(&arenas, self, position);
         } else if !arenas.is_empty() {
             // Nobody can ask this stream any more, so an event has to say when its frees were reached.
-            is_told &= self.record_last(|marker| match marker {
+            is_told &= self.tell_last(|marker| match marker {
                 None => finish_in(&arenas, self, position),
                 Some(marker) => {
                     let marker = Arc::new(marker);
@@ -199,7 +201,7 @@ impl<D: Driver> Stream<D> {
         let progress = self.registry.progress();
         if has_work && progress.is_used() {
             // The same for plain memory that is freed.
-            is_told &= self.record_last(|last| last.into_iter().for_each(|last| progress.depart(last)));
+            is_told &= self.tell_last(|last| last.into_iter().for_each(|last| progress.depart(last)));
         }
         drop(state);
         ended.iter().for_each(|backend| self.registry.end_if_unused(backend));
@@ -219,8 +221,8 @@ impl<D: Driver> Stream<D> {
 
     /// Records an event behind all that the stream was given, and has it told to those who wait for that; a lost device runs nothing,
     /// so there is none to wait for. `false` if there is none although the work goes on.
-    fn record_last(&self, tell: impl FnOnce(Option<PooledEvent<D>>)) -> bool {
-        match PooledEvent::record(&self.device, &self.native, false) {
+    fn tell_last(&self, tell: impl FnOnce(Option<PooledEvent<D>>)) -> bool {
+        match self.record_last() {
             Ok(last) => tell(Some(last)),
             Err(error) if error.is_lost_device() => tell(None),
             Err(_) => return false,

@@ -12,10 +12,10 @@
 
 pub mod biased_lock;
 pub mod capture;
-pub(crate) mod capture_order;
 pub mod delegated;
 pub mod event;
 pub mod idle;
+mod lent;
 pub mod memory;
 pub mod promise;
 pub mod reusable;
@@ -31,7 +31,7 @@ use core::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use smallvec::SmallVec;
 
 use crate::context::DeviceState;
@@ -82,6 +82,8 @@ pub struct Stream<D: Driver> {
     capturing: AtomicBool,
     /// Recorded behind all that the stream was given before its capture, if that was not known to have finished.
     before_capture: Mutex<Option<Arc<PooledEvent<D>>>>,
+    /// Of a stream of the application's, what it was given when the application let go of it.
+    parting: RwLock<Option<Parting<D>>>,
 }
 
 /// Native calls that a stream takes without making its caller wait. Drivers have room for several times as many.
@@ -94,6 +96,14 @@ enum Owned {
     Made(StreamKind),
     /// The application's once.
     Given,
+}
+
+/// All that a stream was given when the application let go of it.
+struct Parting<D: Driver> {
+    /// The number of the last command.
+    position: u64,
+    /// Recorded behind it; `None` where it was known to have finished.
+    last: Option<Arc<PooledEvent<D>>>,
 }
 
 /// What changes with every command; behind the stream's lock.
@@ -177,6 +187,7 @@ impl<D: Driver> Stream<D> {
             failures: error::failures(),
             capturing: AtomicBool::new(false),
             before_capture: Mutex::default(),
+            parting: RwLock::default(),
             shared: AtomicBool::new(shared),
             calling: AtomicBool::new(false),
             words: Words::default(),
@@ -347,7 +358,7 @@ impl<D: Driver> Stream<D> {
             if self.is_capturing() {
                 return Err(capture::unsupported("waiting for a queue"));
             }
-            self.device.driver.synchronize_stream(&self.native).map_err(|error| self.device.failed(error))?;
+            self.synchronize().map_err(|error| self.device.failed(error))?;
             self.note_completed(position);
         }
         Ok(())
@@ -392,7 +403,8 @@ impl<D: Driver> Stream<D> {
             // The question would break the capture, so all that can be said is that work may be there.
             return Ok(false);
         }
-        let idle = self.device.driver.stream_is_idle(&self.native).map_err(|error| self.device.failed(error))?;
+        let question = |native: &D::Stream| self.driver.stream_is_idle(native);
+        let idle = self.ask(question).map_err(|error| self.device.failed(error))?;
         if idle {
             self.note_completed(position);
         }
@@ -421,7 +433,7 @@ impl<D: Driver> Stream<D> {
         if !self.is_shared() && self.is_completed(state.position) {
             return Ok(None);
         }
-        PooledEvent::record(&self.device, &self.native, false).map(|marker| Some((state.position, marker)))
+        self.record_last().map(|marker| Some((state.position, marker)))
     }
 
     /// Makes sure the event has a native event of its own, so that what comes after it on the stream does not
