@@ -3,6 +3,7 @@
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
 use core::ptr::{null, null_mut};
+use std::time::Duration;
 
 use ur_conformance::ffi::{ur_event_status_t as Status, ur_result_t as Code};
 use ur_conformance::native::Streams;
@@ -10,8 +11,10 @@ use ur_conformance::{
     Event, Fixture, Gate, Image, Kind, Launch, Queue, Shape, Timeline, ok, pool, refused, timeline, ur,
 };
 
-use crate::native_handles::{adopt_queue, of_context, owning, status};
+use crate::native_handles::{adopt_event, adopt_queue, of_context, of_queue, owning, status};
 
+/// So long a call may take to come, at most.
+const PATIENCE: Duration = Duration::from_secs(20);
 const SIZE: [usize; 2] = [16, 8];
 const WORDS: usize = SIZE[0] * SIZE[1];
 
@@ -172,4 +175,68 @@ fn stream_ordered_memory_of_a_lent_stream_that_is_gone_can_be_freed() {
     look_at_streams(&fixture);
     drop(event);
     refused!(ERROR_INVALID_MEM_OBJECT, USM.pfnFree(fixture.context(), memory));
+}
+
+/// What the application does with a native event, once it has released the event over it.
+#[derive(Clone, Copy, Debug)]
+enum Then {
+    Destroy,
+    RecordAnew,
+}
+
+#[test]
+fn a_kept_command_waits_for_what_a_lent_event_stood_for_when_it_was_enqueued() {
+    let fixture = Fixture::new();
+    if !timeline::are_there() {
+        return;
+    }
+    let fill = fixture.basic(c"fill");
+    let (out, native) = (fixture.memory(Kind::Host, 4), Streams::of(of_context(&fixture)));
+    for then in [Then::Destroy, Then::RecordAnew] {
+        let (queue, other, later) = (fixture.in_order(), fixture.in_order(), fixture.in_order());
+        let (timeline, raw) = (Timeline::at_zero(&fixture), native.event());
+        let (mut gate, mut later_gate) = (Gate::new(&fixture), Gate::new(&fixture));
+        out.store(0, 0);
+        gate.block(&other);
+        native.record(raw, of_queue(&other));
+        let event = adopt_event(&fixture, raw, false);
+        queue.wait_for(&timeline, 1);
+        let launch = Launch::new(&fill, &[1]).pointer(out.pointer()).value(9u32).value(1u32).after(&[&event]);
+        let launched = launch.event_on(&queue);
+        drop(event);
+        later_gate.block(&later);
+        match then {
+            Then::Destroy => native.destroy_event(raw),
+            Then::RecordAnew => native.record(raw, of_queue(&later)),
+        }
+        timeline.signal(1);
+        assert_eq!((status(&launched), out.load(0)), (Status::SUBMITTED, 0), "{then:?}");
+        gate.open();
+        launched.wait();
+        assert_eq!(out.load(0), 9, "{then:?}");
+        later_gate.open();
+        [&queue, &other, &later].iter().for_each(|queue| queue.finish());
+        if let Then::RecordAnew = then {
+            native.destroy_event(raw);
+        }
+    }
+}
+
+#[test]
+fn urEventSetCallback_of_a_lent_event_is_called_though_the_event_was_released_and_destroyed() {
+    let fixture = Fixture::new();
+    fixture.allow_late_releases();
+    let queue = fixture.in_order();
+    let native = Streams::of(of_context(&fixture));
+    let (mut gate, raw) = (Gate::new(&fixture), native.event());
+    gate.block(&queue);
+    native.record(raw, of_queue(&queue));
+    let event = adopt_event(&fixture, raw, false);
+    let calls = event.call_back();
+    drop(event);
+    native.destroy_event(raw);
+    assert!(calls.try_recv().is_err(), "called before the end");
+    gate.open();
+    assert_eq!(calls.recv_timeout(PATIENCE), Ok(()));
+    queue.finish();
 }

@@ -7,8 +7,9 @@
 //! it is not submitted, and fails with the same cause. A command that was enqueued after its queue had heard of a failure has
 //! nothing to do with it.
 //!
-//! Must never block whoever enqueues, make a native call before a command's turn (but for a reusable event in its list, whose last
-//! signal gets an event of its own), or lose a command: each is submitted or fails, once.
+//! Must never block whoever enqueues, make a native call before a command's turn (but for an event in its list that may stand for
+//! something else by then, a reusable one or one over a native event of the application's, which gets an event of its own), or lose a
+//! command: each is submitted or fails, once.
 
 use std::sync::Arc;
 
@@ -169,7 +170,8 @@ impl<D: Driver> Request<'_, D> {
     }
 
     /// What a deferred command waits for of its list, without what is known to be complete. Of an event that is signalled again
-    /// and again it is the last signal. Refuses a list that no deferred command can have.
+    /// and again it is the last signal, of one over a native event of the application's what that stands for now. Refuses a list that
+    /// no deferred command can have.
     ///
     /// # Errors
     /// `UNSUPPORTED_FEATURE` in the function of a kept native command of this queue; `IN_EVENT_LIST_EXEC_STATUS` for an event that
@@ -181,6 +183,7 @@ impl<D: Driver> Request<'_, D> {
         for event in self.waits.iter() {
             let meant = match event.as_reusable() {
                 Some(reusable) => event.last_signal(reusable)?,
+                None if event.is_lent() => event.lent_snapshot()?,
                 None => Some(event.to_arc()),
             };
             let Some(meant) = meant.filter(|event| !event.is_known_complete()) else { continue };

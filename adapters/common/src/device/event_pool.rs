@@ -228,6 +228,11 @@ impl<D: Driver> PooledEvent<D> {
         })
     }
 
+    /// Whether it is somebody else's event, who may destroy it when the UR event over it was released.
+    pub fn is_lent(&self) -> bool {
+        self.adopted == Some(false)
+    }
+
     /// Whether it is somebody else's event.
     pub fn is_adopted(&self) -> bool {
         self.adopted.is_some()

@@ -2,7 +2,8 @@
 //!
 //! A thread notices what the command has reached and has the function called by the worker ([`crate::stream::event::watch`]).
 //! The event is kept alive until the function has returned. Must never put anything on a stream: on the event's own it would
-//! make the callback wait for later commands, on another it could hold up others.
+//! make the callback wait for later commands, on another it could hold up others. What may not stand for the same thing for long is
+//! the exception.
 
 use core::cell::Cell;
 use core::ffi::c_void;
@@ -11,7 +12,6 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use ur_ffi::{ur_event_handle_t, ur_execution_info_t, ur_result_t};
 
-use crate::device::event_pool::PooledEvent;
 use crate::device::worker;
 use crate::driver::Driver;
 use crate::driver::graphs::CaptureMode;
@@ -111,8 +111,8 @@ fn register<D: Driver>(event: &Arc<Object<Event<D>>>, status: ur_execution_info_
     if status == ur_execution_info_t::SUBMITTED || event.is_complete()? {
         return at_once(call);
     }
-    if event.is_off_stream() {
-        return register_signal(event, call);
+    if event.is_off_stream() || event.is_lent() {
+        return register_snapshot(event, call);
     }
     // Asking for an event reads memory; asking for a stream that has work makes the device answer.
     event.stream.ensure_recorded(event)?;
@@ -128,15 +128,11 @@ fn register<D: Driver>(event: &Arc<Object<Event<D>>>, status: ur_execution_info_
     watch::add(StreamPosition { stream: Arc::as_ptr(&event.stream).addr(), at }, Arc::new(question), call)
 }
 
-/// As [`register`] for the last signal of an event that may be signalled again before that is reached: an event of our own stands
-/// for it, on a stream that waits for it.
-fn register_signal<D: Driver>(event: &Event<D>, call: Call) -> Result<()> {
+/// As [`register`] for an event that may be signalled again before its last signal is reached, or whose native event the application
+/// may record anew or destroy by then: an event of our own stands for it, on a stream that waits for it.
+fn register_snapshot<D: Driver>(event: &Event<D>, call: Call) -> Result<()> {
     let Some(signal) = event.marker() else { return at_once(call) };
-    let native = &event.stream.device.native;
-    let snapshot = native.on_scratch_stream(|stream| {
-        native.driver.stream_wait(stream, signal.raw())?;
-        PooledEvent::record(native, stream, false)
-    })?;
+    let snapshot = signal.snapshot()?;
     let question = move || {
         let native = snapshot.native_context();
         let is_complete = || native.driver.event_is_complete(snapshot.raw()).map_err(|error| native.failed(error));

@@ -86,15 +86,30 @@ impl<D: Driver> Event<D> {
         if let Some(signal) = self.kept_signal() {
             return Ok(Some(signal));
         }
-        let marker = reusable.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
-        let near = marker.native_context();
-        if near.driver.event_is_complete(marker.raw())? {
+        self.snapshot_of(reusable.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?)
+    }
+
+    /// Whether it wraps a native event that stays the application's.
+    pub fn is_lent(&self) -> bool {
+        self.marker().is_some_and(PooledEvent::is_lent)
+    }
+
+    /// As [`Event::last_signal`] for an event over a native one that the application may record anew or destroy before that turn.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn lent_snapshot(&self) -> Result<Option<SignalEvent<D>>> {
+        match self.marker() {
+            Some(marker) if !self.is_known_complete() => self.snapshot_of(marker),
+            _ => Ok(None),
+        }
+    }
+
+    fn snapshot_of(&self, marker: &PooledEvent<D>) -> Result<Option<SignalEvent<D>>> {
+        if marker.native_context().driver.event_is_complete(marker.raw())? {
             return Ok(None);
         }
-        let end = near.on_scratch_stream(|scratch| {
-            near.driver.stream_wait(scratch, marker.raw())?;
-            PooledEvent::record(near, scratch, false)
-        })?;
+        let end = marker.snapshot()?;
         // Of signals on several queues none says anything of another, so each has a stream of its own.
         let place = Stream::without_stream(Arc::clone(&self.stream.device), self.stream.registry());
         Ok(Some(Object::new(Self::new(self.queue.to_submitter(), place, 1, self.command, Some(end)))))
