@@ -218,6 +218,28 @@ fn urEventSetCallback_s_function_may_call_UR() {
     }
 }
 
+extern "C" fn count_references(event: ur_event_handle_t, _: Status, data: *mut c_void) {
+    // SAFETY: the test gave the sender for one call.
+    let sender = unsafe { Box::from_raw(data.cast::<Sender<u32>>()) };
+    let _ = sender.send(query::get(ask!(Event.pfnGetInfo(event, ur_event_info_t::REFERENCE_COUNT))));
+}
+
+/// A queue fills events anew that have no reference, and the function may retain the one it is given.
+#[test]
+fn urEventSetCallback_s_function_is_given_a_reference_for_as_long_as_it_runs() {
+    let fixture = patient();
+    for flags in ORDERS {
+        let (queue, mut gate, event) = blocked(&fixture, flags);
+        let (sender, answers) = channel::<u32>();
+        let data = Box::into_raw(Box::new(sender)).cast();
+        ok!(Event.pfnSetCallback(event.handle(), Status::COMPLETE, Some(count_references), data));
+        drop(event);
+        gate.open();
+        assert_eq!(answers.recv_timeout(PATIENCE), Ok(1), "{flags:?}");
+        queue.finish();
+    }
+}
+
 #[test]
 fn urEventSetCallback_refuses_bad_input_and_calls_nobody() {
     let fixture = Fixture::new();

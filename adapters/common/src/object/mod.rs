@@ -265,6 +265,33 @@ impl<T: Body> Held<T> {
     }
 }
 
+/// A reference as the application has them, which the engine holds for it: who is handed the handle meanwhile may retain it.
+pub struct Reference<T: Body>(Arc<Object<T>>);
+
+impl<T: Body> Reference<T> {
+    /// One more reference to an object that the application has a reference to.
+    pub fn new(object: &Object<T>) -> Self {
+        let object = object.to_arc();
+        let _ = Object::retain_handle(&object);
+        Self(object)
+    }
+}
+
+impl<T: Body> Deref for Reference<T> {
+    type Target = Arc<Object<T>>;
+
+    fn deref(&self) -> &Arc<Object<T>> {
+        &self.0
+    }
+}
+
+impl<T: Body> Drop for Reference<T> {
+    fn drop(&mut self) {
+        // It is there, so its release cannot fail; the object lives as long as the `Arc`.
+        let _ = release(Held { object: NonNull::from(&*self.0) });
+    }
+}
+
 /// Gives one reference of the application back, `ur*Release`; the last one lets the object die once the
 /// engine has no more use for it.
 ///

@@ -15,8 +15,8 @@ use ur_ffi::{ur_event_handle_t, ur_execution_info_t, ur_result_t};
 use crate::device::worker;
 use crate::driver::Driver;
 use crate::driver::graphs::CaptureMode;
-use crate::object::Object;
 use crate::object::error::{Error, Result};
+use crate::object::{Object, Reference};
 use crate::stream::event::watch::{self, Call, NOWHERE, StreamPosition};
 use crate::stream::event::{Event, info};
 use crate::stream::promise::{Dependent, Outcome};
@@ -26,7 +26,9 @@ type Function = unsafe extern "C" fn(ur_event_handle_t, ur_execution_info_t, *mu
 
 /// A function to call, with its arguments.
 struct Callback<D: Driver> {
-    event: Arc<Object<Event<D>>>,
+    /// With a reference of the application's, since the function may retain what it is given: an event without any is its stream's,
+    /// which may be filling it anew.
+    event: Reference<Event<D>>,
     status: ur_execution_info_t,
     function: Function,
     /// An address that only the application looks behind.
@@ -64,7 +66,7 @@ pub fn set<D: Driver>(
         ));
     }
     event.check_observable()?;
-    let callback = Callback { event: event.to_arc(), status, function, data: data.expose_provenance() };
+    let callback = Callback { event: Reference::new(event), status, function, data: data.expose_provenance() };
     let signal = event.kept_signal();
     match signal.as_deref().unwrap_or(event).as_deferred() {
         Some(promise) => {
