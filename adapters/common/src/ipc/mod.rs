@@ -279,9 +279,13 @@ pub fn close<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Result
     })?;
     let state = context.state(device)?;
     let _scope = state.enter()?;
-    driver.close_ipc(native)?;
     if imported.is_some() {
+        // Before the native library may give the address out again.
         imported::remove(memory.addr());
     }
-    Ok(())
+    driver.close_ipc(native).inspect_err(|_| {
+        if let Some(block) = imported {
+            imported::add(block);
+        }
+    })
 }

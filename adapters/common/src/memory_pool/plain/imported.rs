@@ -23,10 +23,14 @@ static IMPORTED: Mutex<BTreeMap<usize, (Imported, usize)>> = Mutex::new(BTreeMap
 /// How many there are, so that whoever has none takes no lock.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// Notes one opening.
+/// Notes one opening. What is known of another block at that start was closed natively: the address is this one's.
 pub fn add(block: Imported) {
     let mut imported = IMPORTED.lock();
-    imported.entry(block.start).or_insert((block, 0)).1 += 1;
+    let entry = imported.entry(block.start).or_insert((block, 0));
+    if entry.0 != block {
+        *entry = (block, 0);
+    }
+    entry.1 += 1;
     COUNT.store(imported.len(), Ordering::Release);
 }
 
@@ -68,5 +72,16 @@ mod tests {
         remove(block.start);
         remove(block.start);
         assert_eq!(around(block.start), None);
+    }
+
+    #[test]
+    fn a_block_that_is_opened_where_another_one_was_is_known_with_its_own_size() {
+        let old = Imported { start: 0x6667_0000_0100, size: 10, base: 0x6667_0000_0000 };
+        let new = Imported { start: old.start, size: 20, base: old.start };
+        add(old);
+        add(new);
+        assert_eq!(around(new.start + 15), Some(new));
+        remove(new.start);
+        assert_eq!(around(new.start), None);
     }
 }
