@@ -6,7 +6,8 @@
 //! engine (the macro of a symbol table, image formats, loader options) is here too.
 //!
 //! # Lock order
-//! A stream's state before the worker's job queue, as the list of watched events is ([`stream::event::watch`]); a stream's state before the
+//! A stream's state before the worker's job queue, as the lists of watched events and of watched devices are
+//! ([`stream::event::watch`], [`device::native_context::loss`]); a stream's state before the
 //! locked bytes of buffers ([`buffer::range_lock`], in the order of their storages' addresses), these before an image's copies, these
 //! before an event pool's list; a command buffer's recording before a stream's state; a stream's state before an executable graph
 //! ([`graph::executable`]), this before its changes, before locked bytes of buffers and before memory of graphs that is out (a change

@@ -3,14 +3,17 @@
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
+use std::sync::mpsc::{Sender, channel};
 
 use ur_conformance::ffi::{
     CBool, ur_base_properties_t, ur_command_t, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status,
-    ur_exp_host_task_properties_t, ur_ext_host_task_status_t, ur_queue_flags_t as Flags, ur_result_t as Code,
-    ur_structure_type_t as Structure,
+    ur_execution_info_t, ur_exp_host_task_properties_t, ur_ext_host_task_status_t, ur_queue_flags_t as Flags,
+    ur_result_t as Code, ur_structure_type_t as Structure,
 };
 use ur_conformance::owned::event_of;
-use ur_conformance::{Cells, Event, Fixture, Gate, Queue, Timeline, ask, ok, query, timeline, ur};
+use ur_conformance::{
+    Cells, Event, Fixture, Gate, Launch, Queue, Timeline, ask, child, needs_sim, ok, query, timeline, ur,
+};
 
 const ORDERS: [Flags; 4] = [
     Flags::empty(),
@@ -198,4 +201,50 @@ fn a_status_without_a_place_is_refused() {
     queue.finish();
     assert_eq!(report.calls(), 0);
     ok!(Queue.pfnFinish(queue.handle()));
+}
+
+extern "C" fn tell(_: ur_event_handle_t, _: ur_execution_info_t, data: *mut c_void) {
+    // SAFETY: the sender was given away for one call.
+    let _ = unsafe { Box::from_raw(data.cast::<Sender<()>>()) }.send(());
+}
+
+/// Waits for a callback of the event's end.
+fn wait_for_callback(event: &Event) {
+    let (sender, calls) = channel::<()>();
+    let (data, complete) = (Box::into_raw(Box::new(sender)).cast(), ur_execution_info_t::COMPLETE);
+    ok!(Event.pfnSetCallback(event.handle(), complete, Some(tell), data));
+    calls.recv().expect("the callback is called");
+}
+
+/// Loses the device before it gets to a task that reports, and has nobody but `learn` ask for anything.
+fn lose_before_a_report(flags: Flags, learn: impl FnOnce(&Queue, &Event)) {
+    let Some(fixture) = fixture() else { return };
+    let sim = needs_sim!(fixture);
+    let (kernel, queue) = (fixture.basic(c"empty"), fixture.queue(flags));
+    let mut report = Report::new(Code::SUCCESS);
+    let held = sim.hold();
+    let before = Launch::new(&kernel, &[1]).event_on(&queue);
+    let event = report.enqueue(&queue, &[&before]);
+    sim.lose_device(0);
+    drop(held);
+    learn(&queue, &event);
+    assert_eq!((wait_for_event(&event), status(&event)), (Code::ERROR_DEVICE_LOST, Status::ERROR));
+    assert_eq!((finish(&queue), report.calls()), (Code::ERROR_DEVICE_LOST, 0), "{flags:?}");
+}
+
+#[test]
+fn urEventWait_urQueueFinish_and_callbacks_learn_that_the_device_of_a_task_that_reports_was_lost() {
+    let test = "urEventWait_urQueueFinish_and_callbacks_learn_that_the_device_of_a_task_that_reports_was_lost";
+    child::in_time::<&str>(test, &[], || {
+        for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+            lose_before_a_report(flags, |_, event| assert_eq!(wait_for_event(event), Code::ERROR_DEVICE_LOST));
+            lose_before_a_report(flags, |queue, _| assert_eq!(finish(queue), Code::ERROR_DEVICE_LOST));
+            lose_before_a_report(flags, |_, event| wait_for_callback(event));
+            lose_before_a_report(flags, |_, event| {
+                while status(event) != Status::ERROR {
+                    std::thread::yield_now();
+                }
+            });
+        }
+    });
 }

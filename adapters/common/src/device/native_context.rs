@@ -11,7 +11,9 @@
 
 pub mod deferred_destruction;
 pub(crate) mod free_claim;
+pub mod loss;
 pub mod memory;
+pub mod origin;
 pub mod own_memory;
 pub mod parked_memory;
 pub mod pinned_words;
@@ -29,12 +31,13 @@ use crate::device::clock::{Base, Clock, host_time_ns};
 use crate::device::deferred;
 use crate::device::event_pool::{EventPool, PooledEvent};
 use crate::device::native_context::deferred_destruction::DeferredDestruction;
+use crate::device::native_context::origin::Origin;
 use crate::device::native_context::parked_memory::ParkedMemory;
 use crate::device::native_context::pinned_words::PinnedWords;
 use crate::device::native_context::staging::StagingPages;
 use crate::device::scope::{Held, Scope};
 use crate::device::worker;
-use crate::driver::{Driver, EventPurpose, StreamKind};
+use crate::driver::{Driver, StreamKind};
 use crate::object::error::{self, Error, Result};
 
 /// Native streams that are kept for the next queues, beside those of the streams that contexts keep.
@@ -72,39 +75,12 @@ pub struct Parts<D: Driver> {
     /// Streams that record into graphs: a synchronisation of the whole context would break that.
     pub captures: AtomicUsize,
     streams: Mutex<Vec<(StreamKind, D::Stream)>>,
-    origin: Mutex<Option<Origin<D>>>,
+    /// What new streams come after, and what is asked whether the device is lost.
+    origin: Arc<Origin<D>>,
     /// How many failures had told of a lost device before.
     losses: usize,
     /// Declared last: released when everything in the context has ended.
     _held: Held<D>,
-}
-
-/// A stream that was there before those that wait for it and never has any work, with an event of its own.
-struct Origin<D: Driver> {
-    stream: D::Stream,
-    event: D::Event,
-}
-
-impl<D: Driver> Origin<D> {
-    /// Makes both. The device's context is current.
-    fn new(driver: &D) -> Result<Self> {
-        let stream = driver.create_stream(StreamKind::default())?;
-        match driver.create_event(EventPurpose::Order) {
-            Ok(event) => Ok(Self { stream, event }),
-            Err(error) => {
-                // The failure to make the event is the one to tell of.
-                let _ = driver.destroy_stream(stream);
-                Err(error)
-            }
-        }
-    }
-
-    /// Gives both back.
-    fn end(self, driver: &D) {
-        // Nobody is left to tell.
-        let _ = driver.destroy_event(self.event);
-        let _ = driver.destroy_stream(self.stream);
-    }
 }
 
 impl<D: Driver> Deref for NativeContext<D> {
@@ -141,7 +117,7 @@ impl<D: Driver> NativeContext<D> {
             group: worker::Group::new(),
             captures: AtomicUsize::new(0),
             streams: Mutex::default(),
-            origin: Mutex::new(None),
+            origin: Origin::new(driver, held.primary_context),
             losses: error::losses(),
             _held: held,
         };
@@ -254,6 +230,14 @@ impl<D: Driver> Parts<D> {
         error
     }
 
+    /// Has a loss of the device noticed while jobs of its group are expected, of which there is one now.
+    ///
+    /// # Errors
+    /// As [`loss::watch`].
+    pub fn watch_for_loss(&self) -> Result<()> {
+        loss::watch(self.group, &self.origin)
+    }
+
     /// A stream without work: one that is kept, or a new one.
     ///
     /// # Errors
@@ -269,27 +253,12 @@ impl<D: Driver> Parts<D> {
         }
         let _scope = self.enter()?;
         let stream = self.driver.create_stream(kind)?;
-        if let Err(error) = self.order_new(&stream) {
+        if let Err(error) = self.origin.order_new(&stream) {
             // The failure to order it is the one to tell of; nobody has seen the stream.
             let _ = self.driver.destroy_stream(stream);
             return Err(error);
         }
         Ok(stream)
-    }
-
-    /// Orders a new stream behind all that the host has waited for, as a stream is that was there all the time. CUDA orders
-    /// it so without a call, but compute-sanitizer counts a synchronisation only for the streams that are there
-    /// (`docs/probes/alloc_order.c`) and reports each use of older stream-ordered memory on a new one. The origin never has
-    /// work, so the new stream waits for nothing. The device's context is current.
-    fn order_new(&self, stream: &D::Stream) -> Result<()> {
-        let mut slot = self.origin.lock();
-        let origin = match &*slot {
-            Some(origin) => origin,
-            None => slot.insert(Origin::new(self.driver)?),
-        };
-        // Behind the lock, so that a trim does not destroy the event in between.
-        self.driver.record_event(&origin.event, &origin.stream)?;
-        self.driver.stream_wait(stream, &origin.event)
     }
 
     /// Takes a stream back that nobody else has. It serves the next queue of its kind if it is known to have no work and
@@ -345,10 +314,7 @@ impl<D: Driver> Parts<D> {
             let _ = self.driver.destroy_stream(stream);
         }
         // An unmodified SYCL program keeps its context to the end of the process, so `end` never runs for it.
-        let origin = self.origin.lock().take();
-        if let Some(origin) = origin {
-            origin.end(self.driver);
-        }
+        self.origin.trim();
         self.timed.clear(self.driver);
         self.untimed.clear(self.driver);
     }
@@ -364,6 +330,7 @@ impl<D: Driver> Parts<D> {
             let _ = self.enter().and_then(|_scope| self.driver.synchronize_context());
         });
         self.trim();
+        self.origin.end();
     }
 }
 

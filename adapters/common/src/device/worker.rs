@@ -246,6 +246,10 @@ impl Workers {
         self.expected.load(Ordering::Acquire) > 0 && self.jobs.lock().groups.contains_key(&group)
     }
 
+    fn oldest(&self, group: Group) -> Option<u64> {
+        self.jobs.lock().groups.get(&group)?.first().copied()
+    }
+
     fn abandon(&self, group: Group) {
         let mut jobs = self.jobs.lock();
         let numbers = jobs.groups.get(&group).cloned().unwrap_or_default();
@@ -357,6 +361,11 @@ pub unsafe extern "C" fn hand_over(data: *mut c_void) {
 /// Whether a job of the group still waits for its stream.
 pub fn expects(group: Group) -> bool {
     WORKERS.expects(group)
+}
+
+/// The number of the job of the group that waits for its stream the longest.
+pub fn oldest(group: Group) -> Option<u64> {
+    WORKERS.oldest(group)
 }
 
 /// Ends the wait of every job of the group: its device will not call for them any more.

@@ -138,7 +138,7 @@ impl<D: Driver> Queue<D> {
         let has_jobs = worker::expects(self.device.group);
         let let_go = |stream: &Stream<D>| {
             if has_jobs {
-                // Jobs hold what they need alive; a device that is lost will not call for them, and nobody else may ask.
+                // Jobs hold what they need alive. A device that is lost will not call for them, and who asks for them asks later.
                 let _ = stream.is_idle();
             }
             stream.let_go();

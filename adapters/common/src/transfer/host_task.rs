@@ -203,5 +203,6 @@ fn put<D: Driver>(request: &Request<'_, D>, work: &Work<D>) -> Result<()> {
         Task { work: work.clone(), word: word.next(), words: Arc::clone(&words), in_flight: TaskInFlight::begin() };
     let mut command = HostTask { job: None, word: Some(word), words, work: work.clone() };
     command.job = Some(worker::expect(device.group, Box::new(move |outcome| task.run(outcome)))?);
+    device.watch_for_loss()?;
     submit(request, command)
 }
