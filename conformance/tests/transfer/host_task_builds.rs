@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use ur_conformance::environment::Environment;
 use ur_conformance::ffi::ur_result_t as Code;
-use ur_conformance::{Fixture, Kind, Program, child, needs_sim, ok, ur};
+use ur_conformance::{Event, Fixture, Kind, Launch, Program, Queue, Sim, child, needs_sim, ok, ur};
 
 use super::host_task_releases::{far, near, task};
 
@@ -103,5 +103,65 @@ fn urProgramBuild_loads_no_code_beside_a_host_task_which_may_give_the_device_wor
         });
         assert!(loads() > before);
         assert_eq!(memory.read::<u32>(&other, 1), [3]);
+    });
+}
+
+/// Puts a task on a queue of a device that is lost before it gets there. The task never runs.
+fn lose_with_a_task(fixture: &Fixture, sim: &Sim, queue: &Queue) -> Option<Event> {
+    let kernel = fixture.basic(c"empty");
+    let held = sim.hold();
+    Launch::new(&kernel, &[1]).on(queue);
+    let (_, event) = task(fixture, queue, &[], || panic!("a task of a lost device runs"))?;
+    sim.lose_device(0);
+    drop(held);
+    Some(event)
+}
+
+#[test]
+fn urProgramBuild_does_not_wait_for_a_host_task_of_a_lost_device() {
+    let test = "urProgramBuild_does_not_wait_for_a_host_task_of_a_lost_device";
+    child::in_time(test, &[] as &[(&str, &str)], || {
+        let fixture = Fixture::new();
+        fixture.allow_late_releases();
+        let sim = needs_sim!(fixture);
+        let (queue, program) = (fixture.in_order(), unbuilt(&fixture));
+        let Some(_event) = lose_with_a_task(&fixture, sim, &queue) else { return };
+        assert_ne!(ur!(Program.pfnBuild(fixture.context(), program.handle(), null())), Code::SUCCESS);
+    });
+}
+
+#[test]
+fn urProgramBuild_for_a_device_does_not_wait_for_a_host_task_of_another_one_that_was_lost() {
+    let test = "urProgramBuild_for_a_device_does_not_wait_for_a_host_task_of_another_one_that_was_lost";
+    child::in_time(test, &[] as &[(&str, &str)], || {
+        let fixture = Fixture::over_all_devices();
+        fixture.allow_late_releases();
+        let sim = needs_sim!(fixture);
+        let &[_, second, ..] = &*fixture.devices else { return };
+        let queue = fixture.in_order();
+        let Some(_event) = lose_with_a_task(&fixture, sim, &queue) else { return };
+        drop(fixture.program_on("basic.ptx", second));
+    });
+}
+
+/// Nothing but the call that was told so asks the device.
+#[test]
+fn urUSMFree_gives_memory_of_a_device_back_once_another_one_is_told_to_be_lost_with_a_host_task() {
+    let test = "urUSMFree_gives_memory_of_a_device_back_once_another_one_is_told_to_be_lost_with_a_host_task";
+    child::in_time(test, &[("UR_USM_POOL", "0")], || {
+        let fixture = Fixture::over_all_devices();
+        fixture.allow_late_releases();
+        let sim = needs_sim!(fixture);
+        let &[first, second, ..] = &*fixture.devices else { return };
+        let (queue, context) = (fixture.in_order(), fixture.context());
+        let mut memory = null_mut();
+        ok!(USM.pfnDeviceAlloc(context, second, null(), null_mut(), 1 << 20, &raw mut memory));
+        let Some(_event) = lose_with_a_task(&fixture, sim, &queue) else { return };
+        let freed = sim.calls_so_far("cuMemFree_v2");
+        assert_eq!(ur!(DeviceExp.pfnWaitExp(first)), Code::ERROR_DEVICE_LOST);
+        ok!(USM.pfnFree(context, memory));
+        while sim.calls_so_far("cuMemFree_v2") == freed {
+            std::thread::yield_now();
+        }
     });
 }

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ur_ffi::ur_result_t;
 
+use crate::device::native_context::loss;
 use crate::device::relief;
 use crate::driver::Driver;
 use crate::object::error::{self, Error, Result};
@@ -73,6 +74,10 @@ fn refused(name: &str) -> ur_result_t {
 
 #[cold]
 fn failed(error: &Error) -> ur_result_t {
+    if error.code() == ur_result_t::ERROR_DEVICE_LOST {
+        // Its host tasks are waited for by others, who may ask no device.
+        loss::look();
+    }
     error::remember(error);
     error.code_for_caller()
 }
