@@ -4,13 +4,17 @@
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
+use std::sync::mpsc::{Sender, channel};
 
 use ur_conformance::current::{Current, Place};
 use ur_conformance::ffi::{
-    CBool, ur_event_handle_t, ur_execution_info_t, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_result_t as Code,
+    CBool, ur_event_handle_t, ur_execution_info_t, ur_exp_event_desc_t, ur_queue_flags_t as Flags, ur_queue_handle_t,
+    ur_result_t as Code,
 };
 use ur_conformance::owned::event_of;
-use ur_conformance::{Event, Fixture, Kind, Launch, child, expect_code, needs_sim, ur};
+use ur_conformance::{
+    Event, Fixture, Gate, Kind, Launch, child, expect_code, needs_function, needs_sim, ok, refused, ur,
+};
 
 fn lose_in_mid_work(flags: Flags) {
     let fixture = Fixture::new();
@@ -189,4 +193,37 @@ fn a_lost_device_s_tasks_and_callbacks_go_with_their_queue() {
     sim.lose_device(0);
     drop(held);
     drop((event, queue, kernel));
+}
+
+extern "C" fn tell(data: *mut c_void) {
+    // SAFETY: the sender was given away for one call.
+    let _ = unsafe { Box::from_raw(data.cast::<Sender<()>>()) }.send(());
+}
+
+/// The event was made for the first device, and a queue of the second one has signalled it.
+#[test]
+fn urEventWait_for_a_reusable_event_of_a_lost_device_ends_no_host_task_of_another_one() {
+    needs_function!(urEventCreateExp);
+    let fixture = Fixture::over_all_devices();
+    fixture.allow_late_releases();
+    let sim = needs_sim!(fixture);
+    let &[first, second, ..] = &*fixture.devices else { return };
+    let (queue, other) = (fixture.in_order(), fixture.queue_in(fixture.context(), second, Flags::empty()));
+    let mut event = null_mut();
+    let description = ur_exp_event_desc_t::default();
+    ok!(EventExp.pfnCreateExp(fixture.context(), first, &raw const description, &raw mut event));
+    let event = Event::take(event);
+    let (sender, calls) = channel::<()>();
+    let data = Box::into_raw(Box::new(sender)).cast();
+    let mut gate = Gate::new(&fixture);
+    gate.block(&queue);
+    ok!(EnqueueExp.pfnHostTaskExp(queue.handle(), Some(tell), data, null(), 0, null(), null_mut()));
+    let mut given = event.handle();
+    ok!(Enqueue.pfnEventsWaitWithBarrierExt(other.handle(), null(), 0, null(), &raw mut given));
+    sim.lose_device(1);
+    let list = [event.handle()];
+    refused!(ERROR_DEVICE_LOST, Event.pfnWait(1, list.as_ptr()));
+    gate.open();
+    queue.finish();
+    assert_eq!(calls.try_recv(), Ok(()), "the task of a device that is well was not run");
 }

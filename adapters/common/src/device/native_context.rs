@@ -220,12 +220,12 @@ impl<D: Driver> Parts<D> {
         if timing { &self.timed } else { &self.untimed }
     }
 
-    /// Passes a native failure on. When the device is lost, nothing that its streams were to call is called by them any
-    /// more, so the worker is told to end it.
+    /// Passes a native failure on. When a device is lost, nothing that its streams were to call is called by them any more, so the
+    /// worker ends it: this device's, or another's if what was asked was that one's.
     #[cold]
     pub fn failed(&self, error: Error) -> Error {
         if error.code() == ur_result_t::ERROR_DEVICE_LOST {
-            worker::abandon(self.group);
+            loss::look();
         }
         error
     }
