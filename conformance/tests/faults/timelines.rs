@@ -220,3 +220,77 @@ fn urTimelineWaitExt_for_any_value_hears_of_a_signal_whose_end_another_call_coul
     });
     queue.finish();
 }
+
+/// The first question fails that `ask` makes, beside a signal that is on its way.
+fn fail_a_question(ask: impl Fn(&Timeline)) {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    if !timeline::are_there() {
+        return;
+    }
+    let (queue, other, timeline) = (fixture.in_order(), fixture.in_order(), Timeline::at_zero(&fixture));
+    let mut gate = Gate::new(&fixture);
+    gate.block(&queue);
+    queue.signal(&timeline, 1);
+    other.wait_for(&timeline, 2);
+    let kept = Launch::new(&fixture.basic(c"empty"), &[1]).event_on(&other);
+    let asked = sim.calls_so_far("cuEventQuery");
+    sim.fail("cuEventQuery", 1, status::OUT_OF_MEMORY);
+    ask(&timeline);
+    assert!(sim.calls_so_far("cuEventQuery") > asked, "nothing has failed");
+    sim.clear_faults();
+    assert_eq!(timeline.status(), Code::SUCCESS);
+    gate.open();
+    queue.finish();
+    assert_eq!((timeline.value(), timeline.status()), (1, Code::SUCCESS));
+    timeline.signal(2);
+    kept.wait();
+    other.finish();
+}
+
+#[test]
+fn urTimelineGetInfoExt_of_a_value_that_cannot_be_asked_for_does_not_make_the_timeline_fail() {
+    fail_a_question(|timeline| assert_eq!(timeline.value(), 0));
+}
+
+#[test]
+fn urTimelineWaitExt_that_cannot_ask_for_a_value_does_not_make_the_timeline_fail() {
+    fail_a_question(|timeline| {
+        let answer = timeline.wait(1, 0);
+        assert!([Code::ERROR_OUT_OF_DEVICE_MEMORY, Code::ERROR_TIMEOUT_EXT].contains(&answer), "{answer:?}");
+    });
+}
+
+/// What watches a signal takes such an answer for its end.
+#[test]
+fn urTimelineWaitExt_hears_of_a_signal_of_which_the_watch_was_told_once_that_the_device_is_lost() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    if !timeline::are_there() {
+        return;
+    }
+    fixture.allow_late_releases();
+    let (queue, timelines) = (fixture.in_order(), [(); 2].map(|()| Timeline::at_zero(&fixture)));
+    let mut gate = Gate::new(&fixture);
+    gate.block(&queue);
+    queue.signal(&timelines[0], 1);
+    let wanted = [(&timelines[0], 1), (&timelines[1], 1)];
+    let asked = sim.calls_so_far("cuEventQuery");
+    // Two looks, and one that begins the watch.
+    sim.fail("cuEventQuery", 4, status::ILLEGAL_ADDRESS);
+    std::thread::scope(|scope| {
+        let (told, answers) = channel();
+        scope.spawn(move || told.send(timeline::wait(&wanted, true, u64::MAX)));
+        // The watch's, and the look that follows.
+        while sim.calls_so_far("cuEventQuery") < asked + 5 {
+            std::thread::yield_now();
+        }
+        gate.open();
+        let answer = answers.recv_timeout(PATIENCE);
+        // Ends the thread, whatever came of it.
+        timelines[1].signal(1);
+        assert_eq!(answer, Ok((Code::SUCCESS, Some(0))));
+    });
+    sim.clear_faults();
+    queue.finish();
+}

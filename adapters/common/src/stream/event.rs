@@ -5,6 +5,7 @@
 //! stream's lock; reading an event takes no lock.
 
 pub mod callback;
+pub mod failure;
 pub mod info;
 pub mod signals;
 pub mod timepoints;

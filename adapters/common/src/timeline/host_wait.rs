@@ -20,7 +20,11 @@ use crate::timeline::values::{Known, Values};
 
 /// The threads that wait for a timeline.
 #[derive(Default)]
-pub struct Watchers(Mutex<Vec<Arc<Watcher>>>);
+pub struct Watchers {
+    threads: Mutex<Vec<Arc<Watcher>>>,
+    /// Signals that nobody watches any more, whose timeline has not heard of that: what watches a signal must not keep it alive.
+    told: Mutex<Vec<u64>>,
+}
 
 /// A thread that waits.
 #[derive(Default)]
@@ -32,20 +36,31 @@ pub(super) struct Watcher {
 impl Watchers {
     /// Tells every thread that something has changed.
     pub(super) fn wake(&self) {
-        for watcher in self.0.lock().iter() {
+        for watcher in self.threads.lock().iter() {
             *watcher.has_changed.lock() = true;
             watcher.changed.notify_one();
         }
     }
 
+    /// Tells every thread that the watch of a signal has ended. Who finds that it is not reached after all watches it again.
+    fn tell(&self, signal: u64) {
+        self.told.lock().push(signal);
+        self.wake();
+    }
+
+    /// The signals whose watch has ended since the last time.
+    pub(super) fn take_told(&self) -> Vec<u64> {
+        core::mem::take(&mut *self.told.lock())
+    }
+
     /// To be called by [`Values`] alone, which counts them.
     pub(super) fn add(&self, watcher: &Arc<Watcher>) {
-        self.0.lock().push(Arc::clone(watcher));
+        self.threads.lock().push(Arc::clone(watcher));
     }
 
     /// As [`Watchers::add`].
     pub(super) fn remove(&self, watcher: &Arc<Watcher>) {
-        self.0.lock().retain(|other| !Arc::ptr_eq(other, watcher));
+        self.threads.lock().retain(|other| !Arc::ptr_eq(other, watcher));
     }
 }
 
@@ -75,14 +90,26 @@ type Ended = (usize, Result<()>);
 
 impl<D: Driver> Wanted<'_, D> {
     /// How the wait ends by what is known now.
-    fn look(&self) -> Option<Ended> {
-        let is_reached: Vec<_> = self.list.iter().map(|(values, value)| values.is_reached(*value)).collect();
-        let first = is_reached.iter().position(|is_reached| *is_reached == self.any);
+    ///
+    /// # Errors
+    /// Why a value could not be asked for, if what is known of the others does not end the wait.
+    fn look(&self) -> Result<Option<Ended>> {
+        let answers: Vec<_> = self.list.iter().map(|(values, value)| values.is_reached(*value)).collect();
+        let first = answers.iter().position(|answer| matches!(answer, Ok(true)) == self.any);
         match (self.any, first) {
-            (true, Some(reached)) => return Some((reached, Ok(()))),
-            (false, None) => return Some((0, Ok(()))),
+            (true, Some(reached)) => return Ok(Some((reached, Ok(())))),
+            (false, None) => return Ok(Some((0, Ok(())))),
             _ => {}
         }
+        let failure = self.failure();
+        if failure.is_none() {
+            answers.into_iter().collect::<Result<Vec<_>>>()?;
+        }
+        Ok(failure)
+    }
+
+    /// The failure of a timeline that ends the wait, if one does.
+    fn failure(&self) -> Option<Ended> {
         let failed = |(place, (values, value)): (usize, &(&Arc<Values<D>>, u64))| match values.known(*value) {
             Known::Failed(cause) => Some((place, Err(cause))),
             _ => None,
@@ -99,10 +126,10 @@ impl<D: Driver> Wanted<'_, D> {
     /// Has the end of open signals told.
     fn watch(&self) -> Result<()> {
         for (values, value) in &self.list {
-            let signals = values.next_signals(*value, true);
-            for (place, (_, event)) in signals.iter().enumerate() {
-                let watchers = Arc::clone(values.watchers());
-                let watched = callback::when_complete(event, Box::new(move || watchers.wake()));
+            let signals = values.signals_to_watch(*value);
+            for (place, (value, event)) in signals.iter().enumerate() {
+                let (watchers, signal) = (Arc::clone(values.watchers()), *value);
+                let watched = callback::when_complete(event, Box::new(move || watchers.tell(signal)));
                 if watched.is_err() {
                     values.forget_watched(signals[place..].iter().map(|(value, _)| *value));
                     return watched;
@@ -114,14 +141,14 @@ impl<D: Driver> Wanted<'_, D> {
 
     fn sleep_until_ended(&self, watcher: &Watcher, end: Option<Instant>) -> Result<Option<Ended>> {
         loop {
-            if let Some(ended) = self.look() {
+            if let Some(ended) = self.look()? {
                 return Ok(Some(ended));
             }
             #[cfg(feature = "testing")]
             testing::has_looked();
             self.watch()?;
             if !watcher.sleep(end) {
-                return Ok(self.look());
+                return self.look();
             }
         }
     }
@@ -131,7 +158,7 @@ impl<D: Driver> Wanted<'_, D> {
         if timeout == Some(Duration::ZERO) {
             self.list.iter().for_each(|(values, _)| values.hear_others_and_ends());
         }
-        let ended = self.look();
+        let ended = self.look()?;
         if ended.is_some() || timeout == Some(Duration::ZERO) {
             return Ok(ended);
         }
@@ -173,7 +200,11 @@ pub mod testing {
 fn wait_for_one<D: Driver>(values: &Values<D>, value: u64) -> Result<()> {
     let promise = values.promise(value);
     let Some(event) = promise.wait()? else { return Ok(()) };
-    event.wait().inspect_err(|cause| values.lose(value, cause))
+    event.wait().inspect_err(|cause| {
+        if event.is_never_complete_by(cause) {
+            values.lose(value, cause);
+        }
+    })
 }
 
 /// `urTimelineWaitExt`.

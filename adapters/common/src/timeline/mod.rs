@@ -10,6 +10,7 @@ pub mod enqueue;
 mod fast;
 pub mod foreign;
 pub mod host_wait;
+mod questions;
 pub mod shared;
 mod state;
 pub mod values;

@@ -220,6 +220,16 @@ impl<E: Clone + OfStream + Send + Sync + 'static> State<E> {
         found
     }
 
+    /// Notes that nobody watches these signals any more.
+    pub(super) fn forget_watched(&mut self, signals: impl Iterator<Item = u64>) {
+        for value in signals {
+            let place = self.place_of(value);
+            if let Some(open) = self.open.get_mut(place).filter(|open| open.value == value) {
+                open.is_watched = false;
+            }
+        }
+    }
+
     /// Whether a signal is news to anybody at once.
     #[inline]
     pub(super) fn is_awaited(&self) -> bool {

@@ -11,7 +11,6 @@
 use core::mem::take;
 use std::sync::{Arc, Weak};
 
-use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_queue_flags_t, ur_result_t};
 
 use crate::context::Context;
@@ -42,7 +41,7 @@ pub struct Values<D: Driver> {
     home: Arc<Object<Queue<D>>>,
     /// An event that is complete.
     complete: SharedEvent<D>,
-    state: BiasedLock<State<SharedEvent<D>>>,
+    pub(super) state: BiasedLock<State<SharedEvent<D>>>,
     watchers: Arc<Watchers>,
     /// Whoever else has it.
     elsewhere: Option<Box<Elsewhere<D>>>,
@@ -437,31 +436,6 @@ impl<D: Driver> Values<D> {
         }
     }
 
-    /// Most streams reach their signals in order, so halving finds nearly the last one with few questions; if it finds none, the
-    /// streams are asked one by one.
-    fn ask_for_reached(&self, open: usize) {
-        let (mut first, mut end) = (0, open);
-        let mut last = None;
-        while end - first > open / 8 {
-            let middle = first + (end - first) / 2;
-            let Some((value, event)) = self.nth_open(middle) else { break };
-            // Nothing is let go of meanwhile, so that places stay.
-            if matches!(event.is_complete(), Ok(true)) {
-                (last, first) = (Some(value), middle + 1);
-            } else {
-                end = middle;
-            }
-        }
-        match last {
-            Some(value) => self.note_reached(value),
-            None => self.look(),
-        }
-    }
-
-    fn nth_open(&self, place: usize) -> Option<(u64, SharedEvent<D>)> {
-        self.state.lock().open.get(place).map(|open| (open.value, Arc::clone(&open.event)))
-    }
-
     pub(super) fn note_reached(&self, value: u64) {
         let (through, is_awaited) = {
             let mut state = self.state.lock();
@@ -483,87 +457,6 @@ impl<D: Driver> Values<D> {
         self.hear_others_and_ends();
         self.look();
         self.state.lock().reached
-    }
-
-    /// Asks for open signals: first for the last one, then for the next of each stream as long as one is complete.
-    fn look(&self) {
-        let last = self.state.lock().open.back().map(|open| (open.value, Arc::clone(&open.event)));
-        let Some((value, event)) = last else { return };
-        if self.is_complete(value, &event) {
-            return;
-        }
-        loop {
-            let next = self.state.lock().reached.saturating_add(1);
-            if !self.next_signals(next, false).iter().any(|(value, event)| self.is_complete(*value, event)) {
-                return;
-            }
-        }
-    }
-
-    /// Whether a value is reached, as far as can be told without waiting.
-    pub(super) fn is_reached(&self, value: u64) -> bool {
-        self.hear_others();
-        let is_known = || value <= self.state.lock().reached;
-        is_known() || self.next_signals(value, false).iter().any(|(value, event)| self.is_complete(*value, event))
-    }
-
-    /// The first signal of a value or a larger one on each stream; `to_watch` leaves out those that are watched and marks
-    /// the others.
-    pub(super) fn next_signals(&self, value: u64, to_watch: bool) -> SmallVec<[(u64, SharedEvent<D>); 4]> {
-        let mut found = SmallVec::<[(u64, SharedEvent<D>); 4]>::new();
-        let mut state = self.state.lock();
-        for open in state.first_of_each_stream(value) {
-            if !(to_watch && open.is_watched) {
-                open.is_watched |= to_watch;
-                found.push((open.value, Arc::clone(&open.event)));
-            }
-        }
-        found
-    }
-
-    /// Notes that nobody watches these signals after all. Others may have relied on it.
-    #[cold]
-    pub(super) fn forget_watched(&self, signals: impl Iterator<Item = u64>) {
-        {
-            let mut state = self.state.lock();
-            for value in signals {
-                let place = state.place_of(value);
-                if let Some(open) = state.open.get_mut(place).filter(|open| open.value == value) {
-                    open.is_watched = false;
-                }
-            }
-        }
-        self.watchers.wake();
-    }
-
-    /// Whether a signal's command is complete. A device that cannot say so any more is lost, and the timeline fails.
-    fn is_complete(&self, value: u64, event: &Event<D>) -> bool {
-        match event.is_complete() {
-            Ok(true) => {
-                self.note_reached(value);
-                true
-            }
-            Ok(false) => false,
-            Err(cause) => {
-                self.lose(value, &cause);
-                false
-            }
-        }
-    }
-
-    /// Notes that a signal will never be complete.
-    pub(super) fn lose(&self, value: u64, cause: &Error) {
-        let lost = {
-            let mut state = self.state.lock();
-            let place = state.place_of(value);
-            if state.open.get(place).is_some_and(|open| open.value == value) { state.open.remove(place) } else { None }
-        };
-        drop(lost);
-        if let Some(link) = self.shared() {
-            link.disown(value);
-        }
-        // The first cause stays.
-        let _ = self.fail(cause);
     }
 }
 
