@@ -357,6 +357,23 @@ fn a_native_failure_of_mapping_leaves_nothing_mapped() {
 }
 
 #[test]
+fn urVirtualMemMap_that_can_neither_give_access_nor_undo_the_mapping_leaves_it_to_urVirtualMemUnmap() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let step = granularity(&fixture);
+    let range = Range::new(&fixture, step);
+    let physical = Physical::new(&fixture, step);
+    sim.fail("cuMemSetAccess", 1, status::UNKNOWN);
+    sim.fail("cuMemUnmap", 1, status::UNKNOWN);
+    assert_eq!(range.map(0, &physical, Access::READ_WRITE), Code::ERROR_ADAPTER_SPECIFIC);
+    sim.clear_faults();
+    assert_eq!(sim.objects().get("mapped memory"), Some(&1));
+    refused!(ERROR_INVALID_VALUE, VirtualMem.pfnFree(fixture.context(), range.start, step));
+    range.unmap(0, step);
+    assert_eq!(sim.objects().get("mapped memory"), None);
+}
+
+#[test]
 fn a_native_failure_over_several_mappings_leaves_the_rights_and_what_was_not_reached_as_they_were() {
     let fixture = Fixture::new();
     let (step, sim) = (granularity(&fixture), needs_sim!(fixture));

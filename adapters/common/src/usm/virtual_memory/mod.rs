@@ -222,8 +222,10 @@ pub fn map<D: Driver>(
     let mapping = Mapping { start: range.start, size, device: physical.state.device.raw };
     if access != Access::None {
         range.set_access(&[mapping], access).inspect_err(|_| {
-            // The caller gets the first failure.
-            let _ = range.driver.unmap(range.start, size);
+            // The caller gets the first failure. What cannot be undone stays the application's to unmap.
+            if range.driver.unmap(range.start, size).is_err() {
+                reservations.map(mapping);
+            }
         })?;
     }
     reservations.map(mapping);
