@@ -12,7 +12,7 @@ use ur_conformance::ffi::{
     ur_result_t as Code,
 };
 use ur_conformance::sim::status;
-use ur_conformance::{Buffer, Context, Environment, Fixture, Launch, ur};
+use ur_conformance::{Buffer, Context, Environment, Fixture, Launch, needs_sim, ur};
 
 pub(crate) const WORDS: usize = 64;
 pub(crate) const BYTES: usize = 4 * WORDS;
@@ -155,4 +155,36 @@ fn a_failed_urEnqueueMemUnmap_leaves_the_map() {
     assert_eq!(buffer.read::<u8>(&queue), [1; 64]);
     ur_conformance::ok!(Enqueue.pfnMemUnmap(q, m, pointer, 0, null(), null_mut()));
     assert_eq!(buffer.read::<u8>(&queue)[..5], [2, 2, 2, 2, 1]);
+}
+
+/// The kernel runs, so what it writes is current nowhere else, whichever of its buffers could not be marked.
+#[test]
+fn a_launch_of_which_one_buffer_cannot_be_marked_moves_the_others_all_the_same() {
+    let fixture = Fixture::over_all_devices();
+    let sim = needs_sim!(fixture);
+    let &[first, second, ..] = &*fixture.devices else { return };
+    let image = Environment::get().image("basic.ptx");
+    let context = fixture.context_of(&[first, second]);
+    let Ok((_program, kernel)) = make_kernel(&context, &[first, second], &image, c"wait_for_change") else {
+        panic!("a kernel")
+    };
+    let [here, there] = [first, second].map(|device| fixture.queue_in(context.handle(), device, Flags::empty()));
+    let [changed, result] = [(); 2].map(|()| Buffer::of(context.handle(), Mem::empty(), BYTES, null_mut()));
+    changed.write(&here, &[7u32; WORDS]);
+    let launch = Launch::new(&kernel, &[1]).local(&[1]).buffer(&changed, Mem::READ_WRITE).value(0u32);
+    let launch = launch.buffer(&result, Mem::READ_WRITE);
+    let records = || sim.calls_so_far("cuEventRecord");
+    result.write(&here, &[0u32; WORDS]);
+    let before = records();
+    assert_eq!(launch.enqueue(&there, null_mut()), Code::SUCCESS);
+    let usual = records() - before;
+    assert_eq!(result.read::<u32>(&here)[0], 7);
+    changed.write(&here, &[8u32; WORDS]);
+    // The last two are those of the kernel's buffers.
+    result.write(&here, &[0u32; WORDS]);
+    sim.fail("cuEventRecord", usual - 1, status::UNKNOWN);
+    sim.fail("cuStreamSynchronize", 1, status::UNKNOWN);
+    let answer = launch.enqueue(&there, null_mut());
+    sim.clear_faults();
+    assert_eq!((answer, result.read::<u32>(&here)[0]), (Code::ERROR_ADAPTER_SPECIFIC, 8));
 }

@@ -446,6 +446,14 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
         }
     }
 
+    /// Notes all accesses, also behind one whose end cannot be marked: the command that makes them is on the stream.
+    ///
+    /// # Errors
+    /// The first of [`LockedBuffers::commit`].
+    pub fn commit_all(&self) -> Result<()> {
+        (0..self.uses.len()).map(|index| self.commit(index)).fold(Ok(()), Result::and)
+    }
+
     /// Notes that bytes which were written at the device are in the application's own memory already.
     pub fn same_on_host(&self, index: usize) {
         let used = &self.uses[index];

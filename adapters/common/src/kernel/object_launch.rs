@@ -54,7 +54,7 @@ impl<D: Driver> Work<D> for ObjectLaunch<'_, '_, '_, D> {
         }
         let launch = self.launch.with(self.list);
         with_images(&self.objects.images, stream, locked, || launch.launch(driver, stream))?;
-        (0..indices.len()).try_for_each(|access| locked.commit(access))
+        locked.commit_all()
     }
 
     fn into_owned(self) -> OwnedObjectLaunch<D> {
@@ -92,7 +92,7 @@ impl<D: Driver> Work<D> for OwnedObjectLaunch<D> {
             Some(queue) => with_images(&self.images.on(queue)?, stream, locked, launch)?,
             None => launch()?,
         }
-        (0..self.indices.len()).try_for_each(|access| locked.commit(access))
+        locked.commit_all()
     }
 
     fn into_owned(self) -> Self {

@@ -149,7 +149,7 @@ fn make_current<D: Driver>(request: &Request<'_, D>, memories: &[Arc<Object<Mem<
             images.make_current(stream)?;
             images.note_writes();
         }
-        (0..buffers).try_for_each(|index| locked.commit(index))
+        locked.commit_all()
     })
 }
 

@@ -115,7 +115,7 @@ impl<D: Driver> Native<D> {
         self.driver.launch_graph(self.exec()?, stream)?;
         self.allocations.iter().for_each(|allocations| allocations.note_launch());
         images.note_writes();
-        (0..accesses.len()).try_for_each(|index| locked.commit(index))
+        locked.commit_all()
     }
 }
 
