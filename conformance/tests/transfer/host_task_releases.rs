@@ -296,3 +296,22 @@ fn nothing_that_is_given_back_beside_a_host_task_waits_for_it() {
         assert_eq!(done.recv(), Ok(()));
     });
 }
+
+/// The native call waits for the device, which waits for the task; and the application may give the pages back at once, so it is not put off.
+#[test]
+fn urUSMReleaseExp_in_a_host_task_is_refused_and_releases_once_the_task_has_ended() {
+    let test = "urUSMReleaseExp_in_a_host_task_is_refused_and_releases_once_the_task_has_ended";
+    child::in_time(test, &[] as &[(&str, &str)], || {
+        let fixture = Fixture::new();
+        let (queue, mut memory) = (fixture.in_order(), vec![0u8; 1 << 16]);
+        let start: *mut c_void = memory.as_mut_ptr().cast();
+        ok!(USMExp.pfnImportExp(fixture.context(), start, memory.len()));
+        let (context, address) = (far(fixture.context()), far(start));
+        let release = move || ur!(USMExp.pfnReleaseExp(near(context), near(address)));
+        let Some((answers, event)) = task(&fixture, &queue, &[], release) else { return };
+        event.wait();
+        assert_eq!(answers.recv(), Ok(Code::ERROR_INVALID_OPERATION));
+        ok!(USMExp.pfnReleaseExp(fixture.context(), start));
+        queue.finish();
+    });
+}

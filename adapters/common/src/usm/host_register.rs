@@ -6,6 +6,7 @@
 use ur_ffi::ur_result_t;
 
 use crate::context::Context;
+use crate::device::deferred::without_tasks;
 use crate::driver::{Driver, MemoryKind};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
@@ -56,8 +57,10 @@ fn unregister_range<D: Driver>(name: &str, context: &Object<Context<D>>, memory:
             format!("{name}: {:p} is not the start of registered memory", memory.as_ptr()),
         ));
     }
-    let _scope = state.enter()?;
-    state.driver.unregister_host(memory.addr())
+    without_tasks("giving registered memory back", || {
+        let _scope = state.enter()?;
+        state.driver.unregister_host(memory.addr())
+    })
 }
 
 /// `urUSMHostAllocRegisterExp`. The application keeps the range until it unregisters it.
@@ -82,7 +85,7 @@ pub fn register<D: Driver>(
 /// `urUSMHostAllocUnregisterExp`. The application has waited for every command that uses the memory.
 ///
 /// # Errors
-/// `INVALID_VALUE` for memory that is not registered.
+/// `INVALID_VALUE` for memory that is not registered; `INVALID_OPERATION` in the function of a host task.
 pub fn unregister<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Result<()> {
     unregister_range("urUSMHostAllocUnregisterExp", context, memory)
 }
@@ -103,7 +106,7 @@ pub fn import<D: Driver>(context: &Object<Context<D>>, memory: Address, size: us
 /// `urUSMReleaseExp`. The application has waited for every command that uses the memory.
 ///
 /// # Errors
-/// `INVALID_VALUE` for memory that is not imported.
+/// `INVALID_VALUE` for memory that is not imported; `INVALID_OPERATION` in the function of a host task.
 pub fn release<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Result<()> {
     unregister_range("urUSMReleaseExp", context, memory)
 }
