@@ -47,12 +47,20 @@ pub fn device_memory(context: &Context, size: usize, kind: Kind) -> Result<Arc<A
     Ok(enter(context, region, size, kind, Some(context.device.ordinal), 0))
 }
 
+/// A new region, which nobody may take for zeros.
+fn fresh(size: usize) -> Result<Arc<Region>> {
+    let region = Region::new(size).ok_or(CUDA_ERROR_OUT_OF_MEMORY)?;
+    // SAFETY: the region is fresh and this is its only owner.
+    unsafe { region::poison(region.base(), size) };
+    Ok(region)
+}
+
 /// Page-locked host memory.
 pub fn host_memory(context: &Context, size: usize, flags: u32) -> Result<Arc<Allocation>> {
     if size == 0 || flags & !CU_MEMHOSTALLOC_MASK != 0 {
         return Err(CUDA_ERROR_INVALID_VALUE);
     }
-    let region = Region::new(size).ok_or(CUDA_ERROR_OUT_OF_MEMORY)?;
+    let region = fresh(size)?;
     Ok(enter(context, region, size, Kind::Host, None, flags))
 }
 
@@ -61,7 +69,7 @@ pub fn managed_memory(context: &Context, size: usize, flags: u32) -> Result<Arc<
     if size == 0 || !matches!(flags, CU_MEM_ATTACH_GLOBAL | CU_MEM_ATTACH_HOST) {
         return Err(CUDA_ERROR_INVALID_VALUE);
     }
-    let region = Region::new(size).ok_or(CUDA_ERROR_OUT_OF_MEMORY)?;
+    let region = fresh(size)?;
     Ok(enter(context, region, size, Kind::Managed, Some(context.device.ordinal), flags))
 }
 

@@ -142,7 +142,11 @@ impl Command {
                 other.wait_for(seq);
                 stream.raise_floor(other.floor());
             }
-            Command::Allocated(allocation) => allocation.born.end(),
+            Command::Allocated(allocation) => {
+                // SAFETY: the pool has the block mapped, and what used it before is ordered before this.
+                unsafe { region::poison(allocation.base, allocation.size) };
+                allocation.born.end();
+            }
             Command::Freed(allocation) => free(allocation),
             Command::Callback(function, data) => {
                 stream.tell_host_before(point);

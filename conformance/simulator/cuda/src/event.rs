@@ -242,6 +242,9 @@ impl Event {
         if (self.flags | start.flags) & CU_EVENT_DISABLE_TIMING != 0 {
             return Err(CUDA_ERROR_INVALID_HANDLE);
         }
+        if self.context.device.ordinal != start.context.device.ordinal {
+            return Err(CUDA_ERROR_INVALID_HANDLE);
+        }
         let (Some(from), Some(to)) = (start.latest(), self.latest()) else {
             return Err(CUDA_ERROR_INVALID_HANDLE);
         };

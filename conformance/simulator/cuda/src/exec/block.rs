@@ -6,8 +6,8 @@ use super::op::Code;
 use super::warp::{Pause, State, Warp};
 use super::{FaultKind, LaunchFault, Location};
 
-/// What lies behind the shared memory that a launch asked for; nobody may rely on it.
-const STRAY: u128 = u128::from_ne_bytes([0xa5; 16]);
+/// What lies in memory of a block and of its threads that nobody has written, and behind the shared memory that a launch asked for.
+pub(super) const STRAY: u128 = u128::from_ne_bytes([0xa5; 16]);
 
 /// Why a block stopped before its end.
 #[derive(Debug)]
@@ -115,7 +115,8 @@ impl<'a> Resident<'a> {
     pub fn new(launch: &'a Launch<'a>, linear: u64) -> Self {
         let stride = (launch.local_bytes as u64).next_multiple_of(16);
         let warps = (0..launch.warps).map(|w| Warp::new(w, launch.threads, launch.grid.block, stride)).collect();
-        let mut shared = vec![0; (launch.shared_size as usize).div_ceil(16)];
+        // What an earlier block has left there is undefined, of the first one too.
+        let mut shared = vec![STRAY; (launch.shared_size as usize).div_ceil(16)];
         // A word that lies partly behind is one of the launch's, too.
         shared.resize(launch.shared_reach as usize / 16, STRAY);
         let block = Block {

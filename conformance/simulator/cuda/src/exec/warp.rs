@@ -5,7 +5,7 @@
 //! lowest in the text runs first, which makes them meet at the earliest common place; one that runs long while
 //! others are ready steps back, so that lanes may wait for each other as on real hardware.
 
-use super::block::{Block, Stop};
+use super::block::{Block, STRAY, Stop};
 use super::memory::{Problem, View, lanes};
 use super::op::*;
 use super::{FaultKind, LaunchFault};
@@ -102,7 +102,7 @@ impl Warp {
         }
         let left = threads - index * LANES as u32;
         let alive = if left >= 32 { u32::MAX } else { (1 << left) - 1 };
-        let local = vec![0; (stride as usize * LANES).div_ceil(16)];
+        let local = vec![STRAY; (stride as usize * LANES).div_ceil(16)];
         Warp { index, regs: Vec::new(), preds: Vec::new(), local, stride, strands: Vec::new(), alive, tids, turn: 0 }
     }
 
