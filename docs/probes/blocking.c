@@ -543,6 +543,9 @@ static int fill_queue(void) {
     X(copy_pinned_to_pinned, NONE, cuMemcpyAsync(at(pinned), at(pinned_too), SIZE, gated))                             \
     X(mem_free, CHECK(cuMemAlloc_v2(&made_address, SIZE)), cuMemFree_v2(made_address))                                 \
     X(mem_free_host, CHECK(cuMemHostAlloc(&made_pointer, SIZE, 0)), cuMemFreeHost(made_pointer))                       \
+    X(mem_host_unregister, CHECK(cuMemHostRegister_v2(heap_too, SIZE, 0)), cuMemHostUnregister(heap_too))              \
+    X(array_destroy, make_array(&made), cuArrayDestroy(made))                                                          \
+    X(module_unload, CHECK(cuModuleLoadData(&made, module_text)), cuModuleUnload(made))                                \
     X(module_load_data, NONE, cuModuleLoadData(&made, module_text))                                                    \
     X(library_get_module, load_library(), cuLibraryGetModule(&library_module, made))                                   \
     X(full_queue, NONE, fill_queue())                                                                                  \
