@@ -260,7 +260,7 @@ fn switches(sim: &Sim, work: impl FnOnce()) -> u64 {
 }
 
 #[test]
-fn a_launch_switches_neither_context_nor_device() {
+fn a_launch_switches_neither_context_nor_device_but_hip_s_to_the_stream_s_own() {
     let fixture = Fixture::new();
     let sim = needs_sim!(fixture);
     let kernel = fixture.basic(c"iota");
@@ -276,7 +276,9 @@ fn a_launch_switches_neither_context_nor_device() {
         for place in [Place::FirstDevice, Place::LastDevice] {
             let watch = Current::at(place);
             let count = switches(sim, || (0..100).for_each(|_| launch.on(&queue)));
-            assert_eq!(count, 0, "{place:?}, {flags:?}");
+            // HIP refuses a launch while another device is current: there and back again.
+            let needed = if Hip::loaded().is_some() && matches!(place, Place::LastDevice) { 200 } else { 0 };
+            assert_eq!(count, needed, "{place:?}, {flags:?}");
             drop(watch);
         }
         queue.finish();

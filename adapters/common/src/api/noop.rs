@@ -150,6 +150,7 @@ impl Driver for Noop {
     const VENDOR_ID: u32 = 0;
     const LIBRARY_VARIABLE: &'static str = "UR_NOOP_LIBRARY";
     const TRANSFERS_NEED_CONTEXT: bool = false;
+    const LAUNCHES_NEED_CONTEXT: bool = false;
     const POOL_STEP: usize = ALIGNMENT;
     const CONTEXTS_HAVE_HANDLES: bool = false;
     const STRIDED_WIDTHS: &'static [usize] = &[1];

@@ -189,6 +189,15 @@ impl<D: Driver> Parts<D> {
         if D::TRANSFERS_NEED_CONTEXT { self.enter().map(Some) } else { Ok(None) }
     }
 
+    /// As [`Parts::enter`] where the backend's launches need the place; else nothing, not even a question.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    #[inline(always)]
+    pub fn enter_for_launch(&self) -> Result<Option<Scope<'_, D>>> {
+        if D::LAUNCHES_NEED_CONTEXT { self.enter().map(Some) } else { Ok(None) }
+    }
+
     /// Makes a copy of memory that the application named: in whatever is current, and once more in the device's place if
     /// that is refused. What is virtually mapped asks for it: CUDA copies over the border of two mappings in the
     /// place alone, and HIP looks whether the current device may reach a mapping.

@@ -97,6 +97,9 @@ pub trait Driver: External + Graphs + Interprocess + Sized {
     /// Whether copies and fills, which take their device from the stream, look at the thread's current device too.
     /// HIP's do: they check access to virtually mapped memory for the current device.
     const TRANSFERS_NEED_CONTEXT: bool;
+    /// Whether a launch, which takes its device from the stream, is refused while the thread has another device current. HIP's is
+    /// since ROCm 7.1 or 7.2.
+    const LAUNCHES_NEED_CONTEXT: bool;
     /// Granularity in bytes of a pool's maximum size.
     const POOL_STEP: usize;
     /// Whether what a thread has current is an object that applications hold handles of. CUDA's contexts are; HIP has

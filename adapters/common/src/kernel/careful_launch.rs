@@ -52,6 +52,11 @@ pub(super) struct CarefulLaunch<'a, D: Driver> {
 impl<D: Driver> CarefulLaunch<'_, D> {
     /// Makes the native call.
     pub fn launch(&self, driver: &D, stream: &D::Stream) -> Result<()> {
+        // Properties open a scope of their own.
+        let _scope = match self.properties {
+            Some(_) => None,
+            None => self.device.native.enter_for_launch()?,
+        };
         // SAFETY: the list is as `Launch` says.
         unsafe {
             match self.properties {

@@ -94,6 +94,7 @@ impl<D: Driver> Command<D> for Launch<'_, D> {
     #[inline(always)]
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         let function = self.kernel.plain.raw;
+        let _scope = self.kernel.module.state.native.enter_for_launch()?;
         // SAFETY: the list is as this type says.
         unsafe { submission.driver().launch(function, self.shape, submission.native(), self.arguments) }
     }

@@ -6,8 +6,8 @@
 //! few branches translate what one status means in one call alone.
 //!
 //! # Which calls look at the thread's current device
-//! From the sources of AMD's runtime (ROCm/clr, `hipamd/src`, 5.2 to 7.1); the engine opens a scope for the first
-//! two groups and for nothing else:
+//! From the sources of AMD's runtime (ROCm/clr and rocm-systems, `hipamd/src`, 5.2 to 7.2), read and not run; the engine opens a
+//! scope for all but the last two rows:
 //!
 //! | call | current device |
 //! |---|---|
@@ -17,10 +17,11 @@
 //! | `hipModuleOccupancyMaxActiveBlocksPerMultiprocessor`, `hipModuleLaunchCooperativeKernel` | must be the module's, the stream's |
 //! | `hipFuncGetAttribute`, `hipFuncSetAttribute` | chooses whose code is looked at; that of another device is not there |
 //! | `hipMemcpyAsync`, `hipMemcpy2DAsync`, `hipDrvMemcpy3DAsync`, `hipMemset*Async` | run on the stream's device, but check access to virtually mapped memory (pools may be made of it) for the current one: `TRANSFERS_NEED_CONTEXT` |
+//! | `hipModuleLaunchKernel` | must be the stream's since 7.1 or 7.2, but in a capture; not looked at before: `LAUNCHES_NEED_CONTEXT` |
 //! | `hipMemCreate`, `hipMemImportFromShareableHandle` | the memory is made on it (since 7.2 or so, and in every version that imports), whatever the properties say |
 //! | `hipGraphCreate`, `hipGraphAdd*Node`, `hipGraphInstantiateWithFlags` | is what the graph, its nodes and the streams of its branches belong to |
 //! | `hipGraphLaunch`, `hipGraphUpload`, `hipGraphExec*SetParams`, `hipGraphNodeSetEnabled`, `hipGraphDestroy`, `hipGraphExecDestroy`, `hipStreamBeginCapture`, `hipStreamEndCapture`, `hipStreamGetCaptureInfo_v2` | not looked at: stream, graph or node name the device |
-//! | `hipModuleLaunchKernel`, `hipEventRecord`, `hipStreamWaitEvent`, `hipLaunchHostFunc`, `hipStreamWaitValue32`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipMemPrefetchAsync`, `hipMemAddress*`, `hipMemMap` and the rest of virtual memory, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload`, `hipArrayDestroy` | not looked at: stream, event, pool or pointer name the device |
+//! | `hipEventRecord`, `hipStreamWaitEvent`, `hipLaunchHostFunc`, `hipStreamWaitValue32`, `hipMallocFromPoolAsync`, `hipFreeAsync`, `hipStream*`, `hipEvent*`, `hipFree`, `hipHostFree`, `hipMemPool*`, `hipMemPrefetchAsync`, `hipMemAddress*`, `hipMemMap` and the rest of virtual memory, `hipPointerGetAttributes`, `hipMemGetAddressRange`, `hipModuleUnload`, `hipArrayDestroy` | not looked at: stream, event, pool or pointer name the device |
 
 mod contexts;
 mod devices;
@@ -131,6 +132,7 @@ impl Driver for Hip {
     const VENDOR_ID: u32 = 0x1002;
     const LIBRARY_VARIABLE: &'static str = sys::LIBRARY_VARIABLE;
     const TRANSFERS_NEED_CONTEXT: bool = true;
+    const LAUNCHES_NEED_CONTEXT: bool = true;
     // The runtime compares bytes with the limit and rounds nothing (ROCm 6.2 to 7.1); CUDA's step makes the same limits
     // of the same requests on both backends.
     const POOL_STEP: usize = 32 << 20;

@@ -4,6 +4,7 @@ use core::ffi::{c_uint, c_void};
 
 use crate::args::In;
 use crate::current::{self, Scope};
+use crate::stream;
 use crate::sys::status::*;
 use crate::sys::value::handle::*;
 
@@ -44,6 +45,7 @@ impl Launch {
         self.check()?;
         let Self { function, grid: [gx, gy, gz], block: [bx, by, bz], shared, stream } = *self;
         let arguments = Arguments::read(arguments, extra)?;
+        stream::check_launches(stream)?;
         let _scope = Scope::for_stream(stream)?;
         let (list, extra) = (arguments.list(), arguments.extra());
         cu!(launch(function, gx, gy, gz, bx, by, bz, shared, stream, list, extra))

@@ -4,6 +4,9 @@
 //! for waits on memory, which CUDA lacks.
 
 use core::ffi::{c_int, c_uint, c_void};
+use std::collections::BTreeMap;
+
+use parking_lot::Mutex;
 
 use crate::cuda::CUresult;
 use crate::current::{self, Scope};
@@ -12,6 +15,9 @@ use crate::error;
 use crate::sys::status::*;
 use crate::sys::value::flag::{hipStreamDefault, hipStreamNonBlocking};
 use crate::sys::value::handle::{hipStreamLegacy, hipStreamPerThread};
+
+/// The devices of the streams that were made here, for launches alone.
+static DEVICES: Mutex<BTreeMap<usize, c_int>> = Mutex::new(BTreeMap::new());
 
 /// HIP's callback of a stream.
 pub type Callback = unsafe extern "C" fn(stream: usize, status: hipError_t, data: *mut c_void);
@@ -29,6 +35,7 @@ pub fn create(flags: c_uint, priority: c_int) -> Result<usize> {
     let _scope = Scope::here()?;
     let mut stream = 0;
     cu!(stream_create(&raw mut stream, flags, priority))?;
+    DEVICES.lock().insert(stream, current::device()?.ordinal);
     Ok(stream)
 }
 
@@ -38,7 +45,24 @@ pub fn destroy(stream: usize) -> Result {
         return Err(hipErrorInvalidResourceHandle);
     }
     device::all()?;
+    DEVICES.lock().remove(&stream);
     cu!(stream_destroy(stream))
+}
+
+/// `CU_STREAM_CAPTURE_STATUS_NONE`.
+const NOT_CAPTURING: c_int = 0;
+
+/// Fails where a launch on the stream, which is not captured, finds another device current than the stream's. AMD's runtime
+/// looks since 7.1 or 7.2, and CUDA's driver does not.
+pub fn check_launches(stream: usize) -> Result {
+    let current = current::device()?.ordinal;
+    // No call of CUDA's where all is well: tests count them. A default stream is the current device's.
+    if DEVICES.lock().get(&stream).is_none_or(|device| *device == current) {
+        return Ok(());
+    }
+    let mut capture = NOT_CAPTURING;
+    cu!(capture_status(stream, &raw mut capture))?;
+    if capture == NOT_CAPTURING { Err(hipErrorInvalidResourceHandle) } else { Ok(()) }
 }
 
 /// The device of a stream.

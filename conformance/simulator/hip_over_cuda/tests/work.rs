@@ -231,7 +231,7 @@ fn a_kernel_runs_with_its_arguments_as_a_list_and_packed() {
 }
 
 #[test]
-fn a_kernel_of_device_1_runs_there_whichever_device_is_current() {
+fn a_kernel_is_launched_while_its_streams_device_is_current() {
     let _alone = alone();
     ok!(hipSetDevice(1));
     let (function, module) = saxpy();
@@ -240,8 +240,12 @@ fn a_kernel_of_device_1_runs_there_whichever_device_is_current() {
     ok!(hipSetDevice(0));
     let (factor, count) = (1.0_f32, 100_u32);
     let arguments: [*mut c_void; 4] = [at(&factor), at(&x), at(&y), at(&count)].map(|a| a as *mut c_void);
-    let none = core::ptr::null();
-    ok!(hipModuleLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, stream, arguments.as_ptr(), none));
+    let launch =
+        || hipModuleLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, stream, arguments.as_ptr(), core::ptr::null());
+    assert_eq!(launch(), hipErrorInvalidResourceHandle.0);
+    ok!(hipSetDevice(1));
+    assert_eq!(launch(), hipSuccess.0);
+    ok!(hipSetDevice(0));
     ok!(hipStreamSynchronize(stream));
     assert_eq!(get!(hipGetDevice(_)), 0);
     expect(y, 3.0);
