@@ -17,6 +17,7 @@ pub mod origin;
 pub mod own_memory;
 pub mod parked_memory;
 pub mod pinned_words;
+pub mod registrations;
 pub mod staging;
 
 use core::mem::ManuallyDrop;

@@ -100,6 +100,8 @@ pub trait Memory: Streams {
         Ok(None)
     }
 
+    /// Registrations are made and asked for by [`crate::device::native_context::registrations`].
+    ///
     /// **Needs the context.** Page-locks memory of the process and maps it for every device; `read_only` says that devices
     /// only read it, where the library has a word for that. `cuMemHostRegister(PORTABLE | DEVICEMAP)` / `hipHostRegister`.
     /// The pages stay the library's though the process unmaps them.

@@ -100,6 +100,9 @@ pub trait Driver: External + Graphs + Interprocess + Sized {
     /// Whether a launch, which takes its device from the stream, is refused while the thread has another device current. HIP's is
     /// since ROCm 7.1 or 7.2.
     const LAUNCHES_NEED_CONTEXT: bool;
+    /// Whether [`Memory::pointer_info`] tells where a registration begins, and [`Memory::register_host`] refuses ranges that
+    /// reach into one. HIP's do not.
+    const TELLS_REGISTRATIONS: bool;
     /// Granularity in bytes of a pool's maximum size.
     const POOL_STEP: usize;
     /// Whether what a thread has current is an object that applications hold handles of. CUDA's contexts are; HIP has

@@ -10,7 +10,7 @@ use ur_ffi::ur_result_t;
 
 use crate::context::Context;
 use crate::device::deferred;
-use crate::device::native_context::own_memory;
+use crate::device::native_context::{own_memory, registrations};
 use crate::driver::{Driver, MemoryKind, PointerInfo};
 use crate::memory_pool::backend::PoolBackend;
 use crate::memory_pool::live_blocks::Found;
@@ -98,7 +98,8 @@ impl<D: Driver> Extent<D> {
                 heap: None,
             }));
         }
-        let Some(info) = crate::device::adapter::driver::<D>()?.pointer_info(address)? else { return Ok(None) };
+        let driver = crate::device::adapter::driver::<D>()?;
+        let Some(info) = registrations::pointer_info(driver, address)? else { return Ok(None) };
         // Of most pools the library tells the start of the block that an address lies in.
         if let Some(block) = registry.find_from(info.base, address) {
             return Ok(Self::of_block(block));

@@ -1,12 +1,13 @@
 //! Memory of the process that devices may use: registration and import, which are the same to a native library.
 //!
-//! The library keeps the registrations, so the engine has no list of its own. A registration ends with its unregistration or
+//! CUDA keeps the registrations; for HIP the engine has a list ([`registrations`]). A registration ends with its unregistration or
 //! with the context, whichever comes first. The caller keeps the memory.
 
 use ur_ffi::ur_result_t;
 
 use crate::context::Context;
 use crate::device::deferred::without_tasks;
+use crate::device::native_context::registrations;
 use crate::driver::{Driver, MemoryKind};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
@@ -39,10 +40,10 @@ fn register_range<D: Driver>(
     let state = context.first_state()?;
     check_new(name, state.driver, memory)?;
     let _scope = state.enter()?;
-    match state.driver.register_host(memory.addr(), size, read_only) {
+    match registrations::register(state.driver, memory.addr(), size, read_only) {
         // The flag promises that devices only read. A library that cannot use the promise registers without it.
         Err(error) if read_only && error.code() == ur_result_t::ERROR_UNSUPPORTED_FEATURE => {
-            state.driver.register_host(memory.addr(), size, false)
+            registrations::register(state.driver, memory.addr(), size, false)
         }
         writer => writer,
     }
@@ -50,7 +51,7 @@ fn register_range<D: Driver>(
 
 fn unregister_range<D: Driver>(name: &str, context: &Object<Context<D>>, memory: Address) -> Result<()> {
     let state = context.first_state()?;
-    let info = state.driver.pointer_info(memory.addr())?;
+    let info = registrations::pointer_info(state.driver, memory.addr())?;
     if !info.is_some_and(|info| info.kind == MemoryKind::Host && info.base == memory.addr()) {
         return Err(Error::new(
             ur_result_t::ERROR_INVALID_VALUE,
@@ -59,7 +60,7 @@ fn unregister_range<D: Driver>(name: &str, context: &Object<Context<D>>, memory:
     }
     without_tasks("giving registered memory back", || {
         let _scope = state.enter()?;
-        state.driver.unregister_host(memory.addr())
+        registrations::unregister(state.driver, memory.addr())
     })
 }
 

@@ -27,15 +27,36 @@ const WRITE_COMBINED: c_uint = 4;
 struct HostBlock {
     size: usize,
     flags: c_uint,
+    origin: Origin,
+}
+
+/// Where a host block comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Allocated,
+    /// It is the process's own.
+    Registered,
+    /// It is the process's own, and CUDA knows another registration that it reaches into.
+    Overlapping,
 }
 
 static HOST: Mutex<BTreeMap<usize, HostBlock>> = Mutex::new(BTreeMap::new());
 
-/// The flags of the host block that an address lies in.
-pub fn host_flags(address: usize) -> Option<c_uint> {
+/// What `ask` says of the host block that an address lies in.
+fn host_block<R>(address: usize, ask: impl FnOnce(&HostBlock) -> R) -> Option<R> {
     let blocks = HOST.lock();
     let (base, block) = blocks.range(..=address).next_back()?;
-    (address - base < block.size).then_some(block.flags)
+    (address - base < block.size).then(|| ask(block))
+}
+
+/// The flags of the host block that an address lies in.
+pub fn host_flags(address: usize) -> Option<c_uint> {
+    host_block(address, |block| block.flags)
+}
+
+/// Whether an address lies in registered memory.
+pub fn is_registered(address: usize) -> bool {
+    host_block(address, |block| block.origin != Origin::Allocated).unwrap_or(false)
 }
 
 /// Device memory; nothing for no bytes.
@@ -64,7 +85,7 @@ pub fn allocate_host(size: usize, flags: c_uint) -> Result<usize> {
     let mut address = 0;
     if size > 0 {
         cu!(memory_allocate_host(&raw mut address, size, PORTABLE_MAPPED | flags & WRITE_COMBINED))?;
-        HOST.lock().insert(address, HostBlock { size, flags });
+        HOST.lock().insert(address, HostBlock { size, flags, origin: Origin::Allocated });
     }
     Ok(address)
 }
@@ -89,15 +110,25 @@ pub fn register(address: usize, size: usize, flags: c_uint) -> Result {
         return Err(hipErrorInvalidValue);
     }
     let _scope = Scope::here()?;
-    cu!(memory_register(address, size, PORTABLE_MAPPED | flags & hipHostRegisterIoMemory))?;
-    HOST.lock().insert(address, HostBlock { size, flags });
+    let origin = match cu!(memory_register(address, size, PORTABLE_MAPPED | flags & hipHostRegisterIoMemory)) {
+        Ok(()) => Origin::Registered,
+        // AMD's runtime registers whatever begins elsewhere.
+        Err(hipErrorHostMemoryAlreadyRegistered) if !is_registered(address) => Origin::Overlapping,
+        Err(error) => return Err(error),
+    };
+    HOST.lock().insert(address, HostBlock { size, flags, origin });
     Ok(())
 }
 
-/// Ends a registration.
+/// Ends a registration. As in AMD's runtime, allocated memory is ended too, which frees it.
 pub fn unregister(address: usize) -> Result {
     let _scope = Scope::here()?;
-    forgetting(address, || cu!(memory_unregister(address)))
+    let origin = HOST.lock().get(&address).map(|block| block.origin);
+    forgetting(address, || match origin {
+        Some(Origin::Allocated) => cu!(memory_free_host(address)),
+        Some(Origin::Overlapping) => Ok(()),
+        Some(Origin::Registered) | None => cu!(memory_unregister(address)),
+    })
 }
 
 /// Runs what ends a host block, without the block's note, which comes back if that fails.

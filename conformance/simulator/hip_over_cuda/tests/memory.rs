@@ -115,6 +115,24 @@ fn an_address_range_is_found_whichever_device_is_current() {
 }
 
 #[test]
+fn registered_memory_tells_no_start_and_ranges_may_reach_into_each_other() {
+    let _alone = alone();
+    let own = vec![0_u8; 16384];
+    let (start, inner) = (at(&own[0]), at(&own[8192]));
+    ok!(hipHostRegister(inner, 4096, 0));
+    ok!(hipHostRegister(start, 16384, 0));
+    let (mut base, mut size) = (1, 0);
+    ok!(hipMemGetAddressRange(&raw mut base, &raw mut size, inner + 1));
+    assert_eq!((base, size), (0, 4096));
+    ok!(hipHostUnregister(start));
+    ok!(hipHostUnregister(inner));
+    // It frees what was allocated.
+    let host: usize = get!(hipHostMalloc(_, 256, 0));
+    ok!(hipHostUnregister(host));
+    assert_eq!(attributes(host).r#type, hipMemoryTypeUnregistered);
+}
+
+#[test]
 fn host_memory_tells_the_flags_it_was_made_with() {
     let _alone = alone();
     let host: usize = get!(hipHostMalloc(_, 256, hipHostMallocNonCoherent));

@@ -71,13 +71,14 @@ pub extern "C" fn hipPointerSetAttribute(value: Raw, attribute: c_int, pointer: 
     })
 }
 
-/// Works for any device's memory, whichever device is current.
+/// Works for any device's memory, whichever device is current. Of registered memory AMD's runtime tells no start: it answers the
+/// place where it keeps what it allocated itself, which such memory has none of.
 #[unsafe(no_mangle)]
 pub extern "C" fn hipMemGetAddressRange(base: Out<usize>, size: Out<usize>, pointer: Raw) -> hipError_t {
     call!(hipMemGetAddressRange, {
         device::all()?;
         let known = memory::known(pointer.address())?.ok_or(hipErrorNotFound)?;
-        base.put_if(known.base);
+        base.put_if(if memory::is_registered(pointer.address()) { 0 } else { known.base });
         size.put_if(known.size);
         Ok(())
     })
