@@ -234,6 +234,30 @@ fn urQueueRelease_keeps_no_stream_that_has_work() {
     gate.open();
 }
 
+/// HIP's streams are kept until their work is over, since their end waits for it.
+#[test]
+fn urQueueRelease_of_queues_with_work_leaves_no_streams_behind_once_it_is_over() {
+    let test = "urQueueRelease_of_queues_with_work_leaves_no_streams_behind_once_it_is_over";
+    child::in_time(test, &[] as &[(&str, &str)], || {
+        // More than are kept for the next queues.
+        const QUEUES: u64 = 60;
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        fixture.allow_late_releases();
+        let mut gate = Gate::new(&fixture);
+        for _ in 0..QUEUES {
+            let queue = fixture.in_order();
+            gate.block(&queue);
+            drop(queue);
+        }
+        gate.open();
+        let streams = || sim.objects().get("stream").copied().unwrap_or(0);
+        while streams() > 45 {
+            drop(fixture.in_order());
+        }
+    });
+}
+
 /// A queue's barriers are numbered; the numbers of the queue that had a stream before are nothing to the next one.
 #[test]
 fn urEnqueueEventsWaitWithBarrier_holds_on_streams_that_another_queue_has_left() {

@@ -216,6 +216,26 @@ fn a_context_s_last_objects_can_be_released_in_a_host_task_of_their_own_queue() 
     });
 }
 
+/// Nobody else has the stream that waits for the task, and HIP waits for a stream's work before it ends the stream.
+#[test]
+fn urQueueRelease_and_urEventRelease_in_a_host_task_do_not_wait_for_the_task_s_own_stream() {
+    let test = "urQueueRelease_and_urEventRelease_in_a_host_task_do_not_wait_for_the_task_s_own_stream";
+    in_a_process(test, |fixture, _| {
+        for flags in ORDERS {
+            let queue = fixture.queue(flags);
+            let ((give, given), handle) = (channel(), far(queue.handle()));
+            let work = move || {
+                let queue = ur!(Queue.pfnRelease(near(handle)));
+                given.recv().map(|event| (queue, ur!(Event.pfnRelease(near(event)))))
+            };
+            let Some((answers, event)) = task(fixture, &queue, &[], work) else { return };
+            give.send(far(event.handle())).expect("the task waits for it");
+            core::mem::forget((queue, event));
+            assert_eq!(answers.recv(), Ok(Ok((Code::SUCCESS, Code::SUCCESS))), "{flags:?}");
+        }
+    });
+}
+
 #[test]
 fn urProgramRelease_in_a_host_task_does_not_wait_for_the_task_s_own_queue() {
     in_a_process("urProgramRelease_in_a_host_task_does_not_wait_for_the_task_s_own_queue", |fixture, queue| {

@@ -151,6 +151,7 @@ impl Driver for Noop {
     const LIBRARY_VARIABLE: &'static str = "UR_NOOP_LIBRARY";
     const TRANSFERS_NEED_CONTEXT: bool = false;
     const LAUNCHES_NEED_CONTEXT: bool = false;
+    const STREAM_ENDS_WAIT: bool = false;
     const TELLS_REGISTRATIONS: bool = true;
     const POOL_STEP: usize = ALIGNMENT;
     const CONTEXTS_HAVE_HANDLES: bool = false;

@@ -9,6 +9,7 @@
 //! What belongs to one UR context is in [`crate::context::DeviceState`]. Must never hold a [`PooledEvent`] or anything else that
 //! keeps a native context alive: that would keep itself alive. (Callbacks that wait for an event hold it until they are made.)
 
+mod busy_streams;
 pub mod deferred_destruction;
 pub(crate) mod free_claim;
 pub mod loss;
@@ -31,6 +32,7 @@ use ur_ffi::ur_result_t;
 use crate::device::clock::{Base, Clock, host_time_ns};
 use crate::device::deferred;
 use crate::device::event_pool::{EventPool, PooledEvent};
+use crate::device::native_context::busy_streams::BusyStreams;
 use crate::device::native_context::deferred_destruction::DeferredDestruction;
 use crate::device::native_context::origin::Origin;
 use crate::device::native_context::parked_memory::ParkedMemory;
@@ -76,6 +78,8 @@ pub struct Parts<D: Driver> {
     /// Streams that record into graphs: a synchronisation of the whole context would break that.
     pub captures: AtomicUsize,
     streams: Mutex<Vec<(StreamKind, D::Stream)>>,
+    /// Streams that nobody has any more and that had work then, where their end would wait for it.
+    busy_streams: BusyStreams<D>,
     /// What new streams come after, and what is asked whether the device is lost.
     origin: Arc<Origin<D>>,
     /// How many failures had told of a lost device before.
@@ -118,6 +122,7 @@ impl<D: Driver> NativeContext<D> {
             group: worker::Group::new(),
             captures: AtomicUsize::new(0),
             streams: Mutex::default(),
+            busy_streams: BusyStreams::default(),
             origin: Origin::new(driver, held.primary_context),
             losses: error::losses(),
             _held: held,
@@ -261,6 +266,7 @@ impl<D: Driver> Parts<D> {
         if let Some(stream) = kept {
             return Ok(stream);
         }
+        self.end_idle_streams();
         let _scope = self.enter()?;
         let stream = self.driver.create_stream(kind)?;
         if let Err(error) = self.origin.order_new(&stream) {
@@ -281,8 +287,25 @@ impl<D: Driver> Parts<D> {
                 return;
             }
         }
+        self.end_stream(stream, is_idle);
+    }
+
+    /// Ends a stream that nobody has any more when its work has ended. Waits for nothing.
+    pub fn end_stream(&self, stream: D::Stream, is_idle: bool) {
+        if D::STREAM_ENDS_WAIT && !is_idle {
+            self.busy_streams.put(stream);
+            self.end_idle_streams();
+            return;
+        }
         // Nobody is left to tell; work in flight still runs to its end.
         let _ = self.driver.destroy_stream(stream);
+    }
+
+    /// Ends a few of the streams that had work, if it is over.
+    pub fn end_idle_streams(&self) {
+        if D::STREAM_ENDS_WAIT {
+            self.busy_streams.end_a_few(self.driver);
+        }
     }
 
     /// Does something on a stream that nobody else uses and that waits for nobody's work.
@@ -323,6 +346,7 @@ impl<D: Driver> Parts<D> {
         for (_, stream) in std::mem::take(&mut *self.streams.lock()) {
             let _ = self.driver.destroy_stream(stream);
         }
+        self.busy_streams.end_idle(self.driver);
         // An unmodified SYCL program keeps its context to the end of the process, so `end` never runs for it.
         self.origin.trim();
         self.timed.clear(self.driver);
@@ -341,6 +365,7 @@ impl<D: Driver> Parts<D> {
         });
         self.trim();
         self.origin.end();
+        self.busy_streams.end_all(self.driver);
     }
 }
 

@@ -100,6 +100,8 @@ pub trait Driver: External + Graphs + Interprocess + Sized {
     /// Whether a launch, which takes its device from the stream, is refused while the thread has another device current. HIP's is
     /// since ROCm 7.1 or 7.2.
     const LAUNCHES_NEED_CONTEXT: bool;
+    /// Whether [`Streams::destroy_stream`] waits for the stream's work. HIP's does.
+    const STREAM_ENDS_WAIT: bool;
     /// Whether [`Memory::pointer_info`] tells where a registration begins, and [`Memory::register_host`] refuses ranges that
     /// reach into one. HIP's do not.
     const TELLS_REGISTRATIONS: bool;

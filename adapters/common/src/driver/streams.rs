@@ -24,7 +24,8 @@ pub trait Streams: Contexts {
 
     /// A stream. **Needs the context.** `cuStreamCreateWithPriority`, after `cuCtxGetStreamPriorityRange` for a priority.
     fn create_stream(&self, kind: StreamKind) -> Result<Self::Stream>;
-    /// Ends a stream; work in flight still runs to its end. `cuStreamDestroy`.
+    /// Ends a stream; work in flight still runs to its end, for which HIP waits ([`super::Driver::STREAM_ENDS_WAIT`]).
+    /// `cuStreamDestroy`.
     fn destroy_stream(&self, stream: Self::Stream) -> Result<()>;
     /// Blocks until everything submitted so far has finished. `cuStreamSynchronize`.
     fn synchronize_stream(&self, stream: &Self::Stream) -> Result<()>;

@@ -104,7 +104,10 @@ pub fn take_or_make<D: Driver>(
 ) -> Result<Arc<Stream<D>>> {
     let kept = context.idle_streams(&device.device)?.get::<Arc<IdleStreams<D>>>().and_then(|idle| idle.take(kind));
     match kept {
-        Some(stream) => Ok(stream),
+        Some(stream) => {
+            device.native.end_idle_streams();
+            Ok(stream)
+        }
         None => Stream::new(Arc::clone(device), &context.registry, kind),
     }
 }

@@ -569,9 +569,9 @@ impl<D: Driver> Drop for Stream<D> {
                 let is_idle = is_idle();
                 self.device.native.put_stream(kind, core::mem::take(&mut self.native), is_idle);
             }
-            // Nobody is left to tell; work in flight still runs to its end.
             Owned::Made(_) | Owned::Given => {
-                drop(self.driver.destroy_stream(core::mem::take(&mut self.native)));
+                let is_idle = D::STREAM_ENDS_WAIT && is_idle();
+                self.device.native.end_stream(core::mem::take(&mut self.native), is_idle);
             }
         }
     }

@@ -96,6 +96,7 @@ impl Driver for Cuda {
     const LIBRARY_VARIABLE: &'static str = sys::LIBRARY_VARIABLE;
     const TRANSFERS_NEED_CONTEXT: bool = false;
     const LAUNCHES_NEED_CONTEXT: bool = false;
+    const STREAM_ENDS_WAIT: bool = false;
     const TELLS_REGISTRATIONS: bool = true;
     const POOL_STEP: usize = 32 << 20;
     const CONTEXTS_HAVE_HANDLES: bool = true;

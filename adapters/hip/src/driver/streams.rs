@@ -1,6 +1,6 @@
 //! Streams, host functions on them, and waits for a word of memory.
 //!
-//! Nothing here waits for work but `synchronize_stream`.
+//! Nothing here waits for work but `synchronize_stream` and, in AMD's runtime, `destroy_stream`.
 
 use core::ffi::{c_int, c_void};
 
