@@ -28,8 +28,17 @@ pub struct Opening {
 /// Without a C compiler.
 #[must_use]
 pub fn fake_library(folder: &Path, symbols: &[&str]) -> PathBuf {
+    fake_library_with(folder, symbols, "")
+}
+
+/// The same with functions in C beside them.
+///
+/// # Panics
+/// When there is no C compiler, or the functions are wrong.
+#[must_use]
+pub fn fake_library_with(folder: &Path, symbols: &[&str], functions: &str) -> PathBuf {
     let source = folder.join("fake.c");
-    let mut text = String::from("int nothing_native(void) { return 0; }\n");
+    let mut text = format!("int nothing_native(void) {{ return 0; }}\n{functions}\n");
     for symbol in symbols {
         let _ = writeln!(text, "long {symbol}(void) {{ return 0; }}");
     }

@@ -15,7 +15,11 @@ use crate::sys::{self, BoxTypes, HipStream};
 
 impl Images for Hip {
     fn create_array(&self, shape: &ArrayShape) -> Result<Array> {
-        let (mut array, description) = (0, ArrayDescriptor::new(shape));
+        let (mut array, mut description) = (0, ArrayDescriptor::new(shape));
+        // 5.x, which has no surfaces, refuses arrays that can be one.
+        if self.symbols.surface_create.is_none() {
+            description.flags &= !ArrayDescriptor::SURFACES;
+        }
         // SAFETY: the output and the description are live locals.
         self.check("hipArray3DCreate", unsafe { (self.symbols.array_create)(&raw mut array, &raw const description) })?;
         // SAFETY: the library just made the array.

@@ -160,7 +160,7 @@ impl Driver for Hip {
 #[cfg(test)]
 mod tests {
     use ur_adapter::driver::graphs::{CopyNode, KernelNode};
-    use ur_adapter::driver::images::{BoxCopy, BoxSide, RectSide};
+    use ur_adapter::driver::images::{ArrayShape, BoxCopy, BoxSide, Channel, RectSide};
     use ur_adapter::driver::{Graphs as _, Images as _, LaunchShape, MemoryKind, Modules as _, Pools as _};
     use ur_ffi::ur_result_t;
 
@@ -201,6 +201,25 @@ mod tests {
         let library = ur_adapter::testing::fake_library(folder.path(), Symbols::REQUIRED);
         let symbols = Symbols::open(library.to_str().unwrap(), sys::LIBRARY_VARIABLE).unwrap();
         Hip::start(symbols, "fake").unwrap()
+    }
+
+    /// As 5.x, whose arrays are plain or layered: hipErrorNotSupported for the flags above.
+    #[test]
+    fn an_image_s_array_is_made_by_rocm_5_too() {
+        const CREATE: &str = "hipArray3DCreate";
+        let folder = tempfile::tempdir().unwrap();
+        let others: Vec<&str> = Symbols::REQUIRED.iter().copied().filter(|symbol| *symbol != CREATE).collect();
+        let create = format!(
+            "int {CREATE}(void **out, const unsigned long *d) {{ *out = (void *)1; return d[4] & 0xe ? 801 : 0; }}"
+        );
+        let library = ur_adapter::testing::fake_library_with(folder.path(), &others, &create);
+        let symbols = Symbols::open(library.to_str().unwrap(), sys::LIBRARY_VARIABLE).unwrap();
+        let hip = Hip::start(symbols, "fake").unwrap();
+        for layered in [false, true] {
+            let shape = ArrayShape { extent: [4, 4, 2], channel: Channel::Float, channels: 4, layered };
+            let array = hip.create_array(&shape).map(|array| array.value());
+            assert_eq!(array.map_err(|error| error.native_status()), Ok(1), "layered: {layered}");
+        }
     }
 
     #[test]
