@@ -136,6 +136,14 @@ impl Hip {
         assert_eq!(unsafe { set(device) }, 0, "hipSetDevice");
     }
 
+    /// The thread's last failure, which is forgotten by it.
+    pub fn take_last_error(&self) -> c_int {
+        // SAFETY: the type is the header's.
+        let take: unsafe extern "C" fn() -> c_int = unsafe { symbol(&self.library, "hipGetLastError") };
+        // SAFETY: no arguments.
+        unsafe { take() }
+    }
+
     /// Devices that there are.
     #[must_use]
     pub fn device_count(&self) -> c_int {

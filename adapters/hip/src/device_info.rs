@@ -8,7 +8,7 @@ use core::ffi::c_int;
 
 use ur_adapter::driver::native::attributes::{Attributes, name_of};
 use ur_adapter::driver::native::ptx::version_of_architecture;
-use ur_adapter::driver::native::{check, failed};
+use ur_adapter::driver::native::{Texts as _, check, failed};
 use ur_adapter::driver::properties::{AmdgcnTarget, DeviceProperties, PtxTarget, SpirvTarget};
 use ur_adapter::driver::{Driver as _, Graphs as _};
 use ur_adapter::object::error::Result;
@@ -101,7 +101,10 @@ impl Attributes for Reader<'_> {
         match unsafe { (symbols.device_attribute)(&raw mut value, attribute, self.device) } {
             HipError::hipSuccess => Ok(Some(value)),
             // How releases that do not know the number, or do not tell it, answer.
-            HipError::hipErrorInvalidValue | HipError::hipErrorNotSupported => Ok(None),
+            HipError::hipErrorInvalidValue | HipError::hipErrorNotSupported => {
+                symbols.forget_failure();
+                Ok(None)
+            }
             status => Err(failed(symbols, "hipDeviceGetAttribute", status)),
         }
     }
@@ -120,6 +123,9 @@ impl Reader<'_> {
         let mut told = Uuid::default();
         // SAFETY: the symbol has the API's signature and the output is a live local.
         let status = unsafe { (self.driver.symbols.device_uuid)(&raw mut told, self.device) };
+        if status != HipError::hipSuccess {
+            self.driver.symbols.forget_failure();
+        }
         (status == HipError::hipSuccess && told.0 != [0; 16]).then_some(told.0)
     }
 
@@ -147,7 +153,6 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
     let line = read.size(of::hipDeviceAttributeMaxTexture1DWidth)?;
     // Told on NVIDIA's devices alone; AMD's arrays of images reach as far as their images.
     let layered = |plain: usize, attribute| -> Result<usize> {
-        // Not asked where there is no answer: the refusal would stay as the thread's `hipGetLastError`.
         if amd {
             return Ok(plain);
         }

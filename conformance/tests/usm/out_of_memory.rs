@@ -12,11 +12,12 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::image::{self, Shape};
 use ur_conformance::memory::allocate;
+use ur_conformance::native::Hip;
 use ur_conformance::pool::{NATIVE_POOLS, NO_NATIVE_POOLS, Plan, Take, give};
 use ur_conformance::sim::status;
 use ur_conformance::{
     Buffer, Context, Fixture, Gate, Kind, Launch, Pool, Queue, Sim, ask, child, expect_success, graph, last_error,
-    needs_sim, ok, query, refused,
+    needs_sim, ok, query, refused, ur,
 };
 
 fn kept(fixture: &Fixture) -> u64 {
@@ -58,6 +59,23 @@ fn alone_with(test: &str, more: &[(&str, &str)], body: impl FnOnce(&Fixture, &Si
 fn urQueueCreate_gets_what_is_kept() {
     alone("urQueueCreate_gets_what_is_kept", |fixture, sim| {
         drop(gets_what_is_kept(fixture, sim, "cuStreamCreateWithPriority", || fixture.in_order()));
+    });
+}
+
+/// What ROCm 7 keeps for `hipGetLastError` is the last failure, whatever succeeded since; libraries beside the adapter look at it
+/// after their launches.
+#[test]
+fn a_native_failure_is_not_left_to_hipGetLastError() {
+    alone("a_native_failure_is_not_left_to_hipGetLastError", |fixture, sim| {
+        let Some(hip) = Hip::loaded() else { return };
+        hip.take_last_error();
+        drop(gets_what_is_kept(fixture, sim, "cuStreamCreateWithPriority", || fixture.in_order()));
+        assert_eq!(hip.take_last_error(), 0, "a queue that was made in the end");
+        let (program, mut pointer) = (fixture.program("basic.ptx"), null_mut());
+        let (device, name, out) = (fixture.device(), c"no_such_function".as_ptr(), &raw mut pointer);
+        let refused = ur!(Program.pfnGetFunctionPointer(device, program.handle(), name, out));
+        assert_ne!(refused, Code::SUCCESS);
+        assert_eq!(hip.take_last_error(), 0, "a name that is not there");
     });
 }
 

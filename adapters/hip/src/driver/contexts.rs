@@ -5,6 +5,7 @@
 use core::ffi::c_int;
 
 use ur_adapter::driver::Contexts;
+use ur_adapter::driver::native::Texts as _;
 use ur_adapter::object::error::Result;
 
 use super::Hip;
@@ -63,7 +64,10 @@ impl Contexts for Hip {
     fn enable_peer(&self, peer: Ordinal) -> Result<bool> {
         // SAFETY: flags must be 0.
         match unsafe { (self.symbols.peer_enable)(peer, 0) } {
-            HipError::hipErrorPeerAccessAlreadyEnabled => Ok(false),
+            HipError::hipErrorPeerAccessAlreadyEnabled => {
+                self.symbols.forget_failure();
+                Ok(false)
+            }
             status => self.check("hipDeviceEnablePeerAccess", status).map(|()| true),
         }
     }

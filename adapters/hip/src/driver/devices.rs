@@ -4,6 +4,7 @@
 
 use core::ffi::c_int;
 
+use ur_adapter::driver::native::Texts as _;
 use ur_adapter::driver::{DeviceProperties, Devices, Sensor};
 use ur_adapter::object::error::{Error, Result};
 use ur_ffi::ur_result_t;
@@ -23,7 +24,10 @@ impl Devices for Hip {
         // SAFETY: the output is a live local.
         match unsafe { (self.symbols.device_count)(&raw mut count) } {
             // A library that initialises without a device says so here.
-            HipError::hipErrorNoDevice => Ok(0),
+            HipError::hipErrorNoDevice => {
+                self.symbols.forget_failure();
+                Ok(0)
+            }
             status => self.check("hipGetDeviceCount", status).map(|()| count.unsigned_abs()),
         }
     }

@@ -5,6 +5,7 @@
 use core::ffi::c_uint;
 
 use ur_adapter::driver::memory::{Advice, MemoryLocation};
+use ur_adapter::driver::native::Texts as _;
 use ur_adapter::driver::{Memory, PointerInfo};
 use ur_adapter::object::error::Result;
 
@@ -61,7 +62,10 @@ impl Memory for Hip {
         // SAFETY: the output is a live local of the structure's size.
         match unsafe { (self.symbols.pointer_attributes)(&raw mut known, pointer) } {
             // How 5.x says that it does not know the pointer.
-            HipError::hipErrorInvalidValue => return Ok(None),
+            HipError::hipErrorInvalidValue => {
+                self.symbols.forget_failure();
+                return Ok(None);
+            }
             status => self.check("hipPointerGetAttributes", status)?,
         }
         let Some(kind) = memory_kind(&known, self.is_rocm_6()) else { return Ok(None) };

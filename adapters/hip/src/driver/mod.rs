@@ -41,7 +41,7 @@ mod virtual_memory;
 use core::ffi::c_int;
 
 use ur_adapter::driver::native::cell::AdapterCell;
-use ur_adapter::driver::native::{self, cannot_start};
+use ur_adapter::driver::native::{self, Texts as _, cannot_start};
 use ur_adapter::driver::{Devices, Driver};
 use ur_adapter::object::error::{Error, OpenError, Result};
 use ur_ffi::ur_backend_t;
@@ -72,7 +72,10 @@ impl Hip {
         let has_devices = match status {
             HipError::hipSuccess => true,
             // 5.x has the second word for it.
-            HipError::hipErrorNoDevice | HipError::hipErrorInvalidDevice => false,
+            HipError::hipErrorNoDevice | HipError::hipErrorInvalidDevice => {
+                symbols.forget_failure();
+                false
+            }
             _ => return Err(cannot_start(&symbols, library, "hipInit", status)),
         };
         let mut version: c_int = 0;

@@ -483,6 +483,7 @@ ur_adapter::symbol_table! {
         capture_exchange_mode = "hipThreadExchangeStreamCaptureMode" (*mut c_uint);
     }
     optional {
+        last_error = "hipGetLastError" ();
         launch_host_function = "hipLaunchHostFunc" (HipStream, unsafe extern "C" fn(*mut c_void), *mut c_void);
         stream_wait_value = "hipStreamWaitValue32" (HipStream, DevicePointer, u32, c_uint, u32);
         device_properties_0600 = "hipGetDevicePropertiesR0600" (*mut Properties0600, Ordinal);
@@ -548,6 +549,16 @@ impl Texts for Symbols {
         let of = |function: unsafe extern "C" fn(HipError) -> *const c_char| unsafe { text_of(function(status)) };
         let some = |text: String| Some(text).filter(|text| !text.is_empty());
         status_text(some(of(self.error_name)), some(of(self.error_string)))
+    }
+
+    /// From ROCm 7 on `hipGetLastError` answers the thread's last failure whatever succeeded since, and libraries beside the
+    /// adapter look there after their launches.
+    #[cold]
+    fn forget_failure(&self) {
+        if let Some(take) = self.last_error {
+            // SAFETY: the symbol has the API's signature and no argument.
+            let _ = unsafe { take() };
+        }
     }
 }
 

@@ -40,6 +40,10 @@ pub trait Texts {
 
     /// The library's name and sentence for a status.
     fn text(&self, status: Self::Status) -> String;
+
+    /// Has the library forget what it keeps of the thread's last failure, which is the caller's to tell of now. CUDA's driver keeps
+    /// nothing.
+    fn forget_failure(&self) {}
 }
 
 /// Success, or the error of a native call with the library's own text.
@@ -63,6 +67,7 @@ pub fn done<T: Texts>(texts: &T, call: &'static str, status: T::Status) -> Resul
 /// The error of a native call.
 #[cold]
 pub fn failed<T: Texts>(texts: &T, call: &'static str, status: T::Status) -> Error {
+    texts.forget_failure();
     let text = texts.text(status);
     Error::native(status.code(), call, status.number(), &text)
 }
