@@ -11,7 +11,8 @@ use ur_conformance::ffi::{
 use ur_conformance::memory::{self, pattern};
 use ur_conformance::sim::status;
 use ur_conformance::{
-    Fixture, Gate, Kind, Launch, ask, expect_code, expect_success, has_function, needs_function, ok, query, refused, ur,
+    Fixture, Gate, Kind, Launch, ask, child, expect_code, expect_success, has_function, needs_function, ok, query,
+    refused, ur,
 };
 
 /// One of the pairs of entry points that make memory of the process the devices' too.
@@ -189,6 +190,25 @@ fn a_native_failure_of_registering_leaves_nothing_registered() {
         expect_code((pair.end)(fixture.context(), start), &[Code::ERROR_ADAPTER_SPECIFIC], pair.name);
         expect_success((pair.end)(fixture.context(), start), "it is registered still");
     }
+}
+
+/// Some of AMD's systems do so. Kernels could not use the address; copies by the host's are the library's to get right.
+#[test]
+fn urUSMHostAllocRegisterExp_refuses_memory_that_devices_have_at_another_address() {
+    let test = "urUSMHostAllocRegisterExp_refuses_memory_that_devices_have_at_another_address";
+    child::in_process(test, &[("HIP_ON_CUDA_REGISTERED", "apart")], || {
+        needs_function!(urUSMHostAllocRegisterExp);
+        let fixture = Fixture::new();
+        if !ur_conformance::native::Hip::loaded().is_some_and(|hip| hip.counts_calls()) {
+            return;
+        }
+        let mut bytes = vec![0u8; 8192];
+        let (context, start) = (fixture.context(), bytes.as_mut_ptr().cast::<c_void>());
+        refused!(ERROR_UNSUPPORTED_FEATURE, USMExp.pfnHostAllocRegisterExp(context, start, 8192, null()));
+        // Nothing of it stays, and the import is for copies alone.
+        ok!(USMExp.pfnImportExp(context, start, 8192));
+        ok!(USMExp.pfnReleaseExp(context, start));
+    });
 }
 
 /// A library that has no use for the promise that devices only read registers all the same.

@@ -114,6 +114,12 @@ pub trait Memory: Streams {
         unsupported("registered host memory")
     }
 
+    /// **Needs the context.** The address by which the current device reaches registered memory; asked unless
+    /// [`super::Driver::REGISTERS_IN_PLACE`]. `hipHostGetDevicePointer`.
+    fn registered_address(&self, address: usize) -> Result<usize> {
+        Ok(address)
+    }
+
     /// Moves managed memory in the stream's order; its contents stay. `cuMemPrefetchAsync`.
     fn prefetch_async(
         &self,

@@ -64,10 +64,33 @@ fn unregister_range<D: Driver>(name: &str, context: &Object<Context<D>>, memory:
     })
 }
 
+/// Refuses registered memory that a device of the context has elsewhere than the process: kernels are given the process's address.
+fn check_addresses<D: Driver>(name: &str, context: &Object<Context<D>>, memory: Address) -> Result<()> {
+    if D::REGISTERS_IN_PLACE {
+        return Ok(());
+    }
+    for device in context.devices() {
+        let state = context.state_of(device)?;
+        let _scope = state.enter()?;
+        if state.driver.registered_address(memory.addr())? != memory.addr() {
+            return Err(Error::new(
+                ur_result_t::ERROR_UNSUPPORTED_FEATURE,
+                format!(
+                    "{name}: devices of this system have registered memory at another address, so kernels cannot use {:p}; \
+                     import it for copies (urUSMImportExp), or allocate host memory",
+                    memory.as_ptr()
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// `urUSMHostAllocRegisterExp`. The application keeps the range until it unregisters it.
 ///
 /// # Errors
-/// `INVALID_VALUE` for no bytes, or memory that is USM or registered already; what the native library answers.
+/// `INVALID_VALUE` for no bytes, or memory that is USM or registered already; `UNSUPPORTED_FEATURE` where devices have the memory at
+/// another address; what the native library answers.
 pub fn register<D: Driver>(
     context: &Object<Context<D>>,
     memory: Address,
@@ -80,7 +103,11 @@ pub fn register<D: Driver>(
         return Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, format!("{NAME}: size is 0")));
     }
     let flags = properties.map_or(Flags::empty(), |properties| properties.flags);
-    register_range(NAME, context, memory, size, flags.contains(Flags::READ_ONLY))
+    register_range(NAME, context, memory, size, flags.contains(Flags::READ_ONLY))?;
+    check_addresses(NAME, context, memory).inspect_err(|_| {
+        // Why it cannot stay is what to tell of.
+        let _ = unregister_range(NAME, context, memory);
+    })
 }
 
 /// `urUSMHostAllocUnregisterExp`. The application has waited for every command that uses the memory.

@@ -92,6 +92,15 @@ impl Memory for Hip {
         self.check("hipHostUnregister", unsafe { (self.symbols.memory_unregister)(address) })
     }
 
+    fn registered_address(&self, address: usize) -> Result<usize> {
+        let mut pointer: DevicePointer = 0;
+        // SAFETY: the output is a live local, the library checks the address, and flags must be 0.
+        self.check("hipHostGetDevicePointer", unsafe {
+            (self.symbols.memory_device_pointer)(&raw mut pointer, address, 0)
+        })?;
+        Ok(pointer)
+    }
+
     fn prefetch_async(
         &self,
         address: usize,

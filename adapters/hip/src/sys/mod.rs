@@ -388,6 +388,7 @@ ur_adapter::symbol_table! {
         memory_allocate_pitch = "hipMemAllocPitch" (*mut DevicePointer, *mut usize, usize, usize, c_uint);
         memory_register = "hipHostRegister" (DevicePointer, usize, c_uint);
         memory_unregister = "hipHostUnregister" (DevicePointer);
+        memory_device_pointer = "hipHostGetDevicePointer" (*mut DevicePointer, DevicePointer, c_uint);
         memory_prefetch = "hipMemPrefetchAsync" (DevicePointer, usize, Ordinal, HipStream);
         memory_advise = "hipMemAdvise" (DevicePointer, usize, c_uint, Ordinal);
         ipc_get = "hipIpcGetMemHandle" (*mut IpcMemHandle, DevicePointer);

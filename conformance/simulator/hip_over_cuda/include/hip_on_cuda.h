@@ -5,6 +5,8 @@
  *
  * The environment, read by the first call of HIP:
  *   UR_CUDA_LIBRARY  the CUDA driver to open (libcuda.so.1)
+ * and by others:
+ *   HIP_ON_CUDA_REGISTERED=apart  hipHostGetDevicePointer of registered memory answers another address than the host's
  */
 #ifndef HIP_ON_CUDA_H
 #define HIP_ON_CUDA_H

@@ -59,6 +59,15 @@ pub fn is_registered(address: usize) -> bool {
     host_block(address, |block| block.origin != Origin::Allocated).unwrap_or(false)
 }
 
+/// So far from the host's address a device has registered memory that is apart.
+pub const APART: usize = 1 << 46;
+
+/// Whether an address lies in registered memory and devices have that elsewhere, as on those of AMD's systems that do not share the
+/// process's page tables. No kernel can read it there.
+pub fn is_apart(address: usize) -> bool {
+    std::env::var_os("HIP_ON_CUDA_REGISTERED").is_some_and(|value| value == "apart") && is_registered(address)
+}
+
 /// Device memory; nothing for no bytes.
 pub fn allocate(size: usize) -> Result<usize> {
     let _scope = Scope::here()?;

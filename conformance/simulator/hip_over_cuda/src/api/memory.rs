@@ -96,6 +96,9 @@ pub extern "C" fn hipHostGetDevicePointer(out: Out<usize>, host: Raw, flags: c_u
         if flags != 0 {
             return Err(hipErrorInvalidValue);
         }
+        if memory::is_apart(host.address()) {
+            return out.put(host.address() + memory::APART);
+        }
         let _scope = Scope::here()?;
         cu!(memory_device_pointer(out.raw(), host.address(), 0))
     })
