@@ -11,7 +11,7 @@ use ur_conformance::ffi::{
 use ur_conformance::memory::allocate;
 use ur_conformance::pool::{self, Figures, NATIVE_POOLS, Plan, Take, free, give};
 use ur_conformance::{
-    Buffer, Fixture, Kernel, Kind, Launch, Queue, Sim, ask, child, expect_success, needs_sim, ok, query,
+    Buffer, Fixture, Kernel, Kind, Launch, Queue, Sim, ask, child, expect_success, needs_sim, ok, query, ur,
 };
 
 const MIB: usize = 1 << 20;
@@ -130,13 +130,13 @@ fn urMemRelease_writes_back_what_a_device_has_though_another_one_is_lost() {
     assert!(own[words..].iter().all(|word| *word == 11), "the second half begins with {}", own[words]);
 }
 
-#[test]
-fn urEnqueueMemBufferRead_takes_bytes_that_a_lost_device_has_too_from_elsewhere() {
+/// Bytes that are at the host and were brought to a device, which is lost.
+fn bytes_are_read_elsewhere(flags: Flags) {
     let fixture = Fixture::over_all_devices();
     let sim = needs_sim!(fixture);
     let [(a, on_a), (b, on_b)] = on_two_devices(&fixture, c"copy");
     let mut own = vec![7u32; 1024];
-    let buffer = Buffer::of(fixture.context(), Flags::USE_HOST_POINTER, 4096, own.as_mut_ptr().cast());
+    let buffer = Buffer::of(fixture.context(), flags, 4096, own.as_mut_ptr().cast());
     let [one, two] = [(); 2].map(|()| Buffer::new(&fixture, 4096));
     let copy = |kernel, to| {
         let launch = Launch::new(kernel, &[1024]).buffer(to, Flags::WRITE_ONLY).buffer(&buffer, Flags::READ_ONLY);
@@ -146,7 +146,37 @@ fn urEnqueueMemBufferRead_takes_bytes_that_a_lost_device_has_too_from_elsewhere(
     sim.lose_device(0);
     assert_eq!(buffer.read::<u32>(&b), [7; 1024]);
     copy(&on_b, &two).event_on(&b).wait();
-    assert_eq!(two.read::<u32>(&b), [7; 1024]);
+    assert_eq!([two.read::<u32>(&b), buffer.read(&b)], [[7; 1024]; 2]);
+}
+
+#[test]
+fn urEnqueueMemBufferRead_takes_bytes_that_a_lost_device_has_too_from_elsewhere() {
+    bytes_are_read_elsewhere(Flags::USE_HOST_POINTER);
+}
+
+/// The copy goes once the bytes are at devices; a lost one has not got them.
+#[test]
+fn a_copy_of_the_application_s_bytes_stays_if_the_device_that_read_it_is_lost() {
+    bytes_are_read_elsewhere(Flags::ALLOC_COPY_HOST_POINTER);
+}
+
+#[test]
+fn urMemRelease_writes_back_what_a_lost_device_was_to_bring_to_the_application_s_memory() {
+    let fixture = Fixture::over_all_devices();
+    let sim = needs_sim!(fixture);
+    let [(a, on_a), (b, _)] = on_two_devices(&fixture, c"add_constant");
+    let mut own = vec![1u32; 1024];
+    let buffer = Buffer::of(fixture.context(), Flags::USE_HOST_POINTER, 4096, own.as_mut_ptr().cast());
+    add(&on_a, &buffer, 10).event_on(&a).wait();
+    let held = sim.hold();
+    let (q, m, mut mapped) = (b.handle(), buffer.handle(), null_mut());
+    ok!(Enqueue.pfnMemBufferMap(q, m, CBool::FALSE, Map::READ, 0, 4096, 0, null(), null_mut(), &raw mut mapped));
+    sim.lose_device(1);
+    drop(held);
+    // The lost device may refuse it.
+    let _ = ur!(Enqueue.pfnMemUnmap(q, m, mapped, 0, null(), null_mut()));
+    drop(buffer);
+    assert_eq!(own, [11; 1024]);
 }
 
 fn map(queue: &Queue, buffer: &Buffer, how: Map) -> *mut c_void {

@@ -167,11 +167,20 @@ impl<D: Driver> State<D> {
         if !is_copy || !self.residency.can_lose(host) || !self.locks.is_only() {
             return Ok(None);
         }
-        if !self.in_flight[host].borrows.are_over()? {
+        // Whom a lost device was to bring the bytes has not got them.
+        if !self.in_flight[host].borrows.are_reached()? {
             return Ok(None);
         }
         self.residency.change(0..self.residency.size(), |locations| locations.without(host));
         Ok(self.host.take())
+    }
+
+    /// Bytes that a lost device was to bring to a location are not there, if they are anywhere else.
+    fn forget_lost_fills(&mut self, location: usize) {
+        for range in self.in_flight[location].fills.lost() {
+            self.residency
+                .change(range, |at| if at.without(location) == Locations::NONE { at } else { at.without(location) });
+        }
     }
 
     /// Whether nothing that was put on a stream uses the buffer any more.
@@ -270,6 +279,7 @@ impl<D: Driver> MovingMemory<D> {
         if self.host_pointer.is_none() {
             return Ok(());
         }
+        self.state.get_mut().forget_lost_fills(host);
         let mut written = Ok(());
         for location in 0..host {
             let residency = &self.state.get_mut().residency;

@@ -199,6 +199,31 @@ impl<D: Driver> PendingUses<D> {
         Ok(true)
     }
 
+    /// Whether all were reached. What a lost device was doing never is, and is kept for the next question.
+    ///
+    /// # Errors
+    /// What else the native library answers.
+    pub fn are_reached(&mut self) -> Result<bool> {
+        while let Some(known) = self.list.last() {
+            match known.marker.native_context().driver.event_is_complete(known.marker.raw()) {
+                Ok(true) => drop(self.list.pop()),
+                Ok(false) => return Ok(false),
+                Err(error) if error.is_lost_device() => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+
+    /// The ranges of what a lost device was doing, as far as nobody has written them anew.
+    pub fn lost(&self) -> impl Iterator<Item = Range<usize>> {
+        let is_lost = |known: &&Use<D>| {
+            let answer = known.marker.native_context().driver.event_is_complete(known.marker.raw());
+            !known.is_superseded && answer.is_err_and(|error| error.is_lost_device())
+        };
+        self.list.iter().filter(is_lost).map(|known| known.range.clone())
+    }
+
     /// Blocks until nothing is in flight any more. What cannot be waited for belongs to a lost device.
     pub fn finish(&mut self) {
         for known in self.list.drain(..) {
