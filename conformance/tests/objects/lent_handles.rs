@@ -6,10 +6,10 @@ use core::ptr::{null, null_mut};
 use std::time::Duration;
 
 use ur_conformance::below::Below;
-use ur_conformance::ffi::{ur_event_status_t as Status, ur_result_t as Code};
+use ur_conformance::ffi::{CBool, ur_event_status_t as Status, ur_map_flags_t as Map, ur_result_t as Code};
 use ur_conformance::native::Streams;
 use ur_conformance::{
-    Event, Fixture, Gate, Image, Kind, Launch, Queue, Shape, Timeline, ok, pool, refused, timeline, ur,
+    Buffer, Event, Fixture, Gate, Image, Kind, Launch, Queue, Shape, Timeline, ok, pool, refused, timeline, ur,
 };
 
 use crate::native_handles::{adopt_event, adopt_queue, of_context, of_queue, owning, status};
@@ -124,6 +124,23 @@ fn urQueueRelease_of_a_lent_stream_s_queue_ends_all_questions_to_the_stream_thou
         assert_eq!(status(&event), Status::COMPLETE);
         event.wait();
     }
+}
+
+/// The buffer keeps the pinned memory of its map, which knows the stream and not the queue.
+#[test]
+fn urQueueRelease_of_a_lent_stream_s_queue_ends_all_questions_to_the_stream_though_a_buffer_was_mapped_there() {
+    let fixture = Fixture::new();
+    let (buffer, native) = (Buffer::new(&fixture, 4096), Streams::of(of_context(&fixture)));
+    look_at_streams(&fixture);
+    let (queue, stream) = lent(&fixture, &native);
+    let (q, m, mut mapped) = (queue.handle(), buffer.handle(), null_mut());
+    ok!(Enqueue.pfnMemBufferMap(q, m, CBool::TRUE, Map::READ, 0, 4096, 0, null(), null_mut(), &raw mut mapped));
+    ok!(Enqueue.pfnMemUnmap(q, m, mapped, 0, null(), null_mut()));
+    queue.finish();
+    drop(queue);
+    native.destroy_stream(stream);
+    look_at_streams(&fixture);
+    drop(buffer);
 }
 
 #[test]

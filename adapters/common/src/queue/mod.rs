@@ -119,8 +119,10 @@ impl<D: Driver> Body for Queue<D> {
             queue.streams().iter().for_each(|stream| stream.record_held());
         }
         queue.let_go();
-        // One that ends with this needs no more of its stream; this asks for one count of its own and the application's.
-        if queue.first.is_lent() && Arc::strong_count(&queue.to_arc()) > 2 {
+        // One that ends with this needs no more of its stream, unless others have that, as staging memory has; this asks for one
+        // count of its own and the application's.
+        let is_kept = || Arc::strong_count(&queue.to_arc()) > 2 || Arc::strong_count(&queue.first) > 1;
+        if queue.first.is_lent() && is_kept() {
             queue.part_with_lent();
         }
     }
