@@ -12,7 +12,7 @@ use ur_conformance::graph::{begin, end, is_capturing};
 use ur_conformance::memory::pattern;
 use ur_conformance::owned::event_of;
 use ur_conformance::{
-    Buffer, Event, Fixture, Gate, Graph, Kind, Launch, Memory, Queue, ask, needs_capture, ok, query, ur,
+    Buffer, Event, Fixture, Gate, Graph, Kind, Launch, Memory, Queue, ask, needs_capture, needs_sim, ok, query, ur,
 };
 
 const COUNT: usize = 64;
@@ -49,6 +49,26 @@ fn a_capture_records_what_the_queue_is_given_and_runs_nothing_of_it() {
         other.finish();
         assert_eq!(memory.read::<u32>(&queue, COUNT), vec![20; COUNT], "a launch on another queue");
     }
+}
+
+/// A fill of several native calls, none of which the stream was given.
+#[test]
+fn a_fill_in_a_capture_leaves_the_queue_as_idle_as_it_was() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let sim = needs_sim!(fixture);
+    let (queue, pattern) = (fixture.in_order(), *b"0123456789abcdef");
+    let memory = fixture.memory(Kind::Device, 64);
+    memory.write(&queue, &[0u8; 64]);
+    queue.finish();
+    let fill = || {
+        let (q, from) = (queue.handle(), pattern.as_ptr().cast());
+        ok!(Enqueue.pfnUSMFill(q, memory.pointer(), 16, from, 64, 0, null(), null_mut()));
+    };
+    let graph = Graph::captured(&queue, fill);
+    sim.expect_calls(&[], || queue.finish());
+    graph.instantiate().on(&queue);
+    assert_eq!(memory.read::<u8>(&queue, 64), pattern.repeat(4));
 }
 
 #[test]

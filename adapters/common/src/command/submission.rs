@@ -181,8 +181,11 @@ impl<'s, D: Driver> Submission<'s, D> {
     }
 
     /// Counts further native calls of a command that has many: the position tells how full the stream is ([`Stream::may_block`]).
+    /// In a capture nothing runs, so nothing counts.
     pub fn count_more(&mut self, calls: usize) {
-        self.state.position += calls as u64;
+        if !self.stream.is_capturing() {
+            self.state.position += calls as u64;
+        }
     }
 
     /// Records what is pending and counts: for a command that finds out late that it puts work on the stream.
