@@ -3,7 +3,8 @@
 //! The first word of every object is the adapter's table; a loader dispatches through it. The tag behind it
 //! lets an entry point refuse a handle of another type. The ABI's reference count is apart from the engine's
 //! own (`Arc`): all references of the application together hold one `Arc` count, so `retain` and `release`
-//! are one atomic operation and `UR_*_INFO_REFERENCE_COUNT` shows what the application did, nothing else.
+//! are one atomic operation and `UR_*_INFO_REFERENCE_COUNT` shows what the application did, and nothing else but for a callback that
+//! is to be called with the handle ([`Reference`]).
 //!
 //! Must never: read anything of a handle before the null check, read more than the table of an object that may be another
 //! adapter's, refer to an object before its kind is known, or keep a registry of handles.

@@ -86,9 +86,9 @@ impl<D: Driver> Values<D> {
 
     /// Those of them that nobody watches. From now on they are watched.
     pub(super) fn signals_to_watch(&self, value: u64) -> Signals<D> {
-        let told = self.watchers().take_told();
         let mut state = self.state.lock();
-        state.forget_watched(told.into_iter());
+        // Under the state's lock: who finds a signal watched must not have it forgotten behind his back.
+        state.forget_watched(self.watchers().take_told().into_iter());
         let first = state.first_of_each_stream(value).into_iter();
         let unwatched = first.filter_map(|open| (!core::mem::replace(&mut open.is_watched, true)).then_some(open));
         unwatched.map(|open| (open.value, Arc::clone(&open.event))).collect()

@@ -21,7 +21,7 @@ const PERIOD: Duration = Duration::from_millis(250);
 
 /// What a device is asked by.
 pub trait Probe: Send + Sync {
-    /// Whether the device says that it is lost. With `leaves_work` it is given something to do, so that the next question is one
+    /// Whether the device says that it is lost; no while another thread asks it, unless with `leaves_work`. Then it is given something to do, so that the next question is one
     /// that only the device itself can answer: of a stream without work the library may know enough.
     fn is_lost(&self, leaves_work: bool) -> bool;
 }
@@ -105,6 +105,8 @@ fn keep_asking() {
     loop {
         std::thread::sleep(PERIOD);
         let Some(questions) = STATE.lock().next_questions() else { return };
+        // The record that leaves work can wait for others' calls on its device, so every device is asked before.
+        ask(questions.iter().map(|(group, probe)| (*group, Arc::clone(probe))), false);
         ask(questions, true);
     }
 }

@@ -97,7 +97,9 @@ impl<D: Driver> Origin<D> {
     }
 
     fn ask(&self, leaves_work: bool) -> Result<()> {
-        let mut slot = self.slot.lock();
+        // A record can wait for others' calls on the device, and with it who has the slot: only the thread that leaves one may wait.
+        let slot = if leaves_work { Some(self.slot.lock()) } else { self.slot.try_lock() };
+        let Some(mut slot) = slot else { return Ok(()) };
         if slot.is_over {
             return Ok(());
         }
