@@ -160,8 +160,8 @@ fn a_copy_of_the_application_s_bytes_stays_if_the_device_that_read_it_is_lost() 
     bytes_are_read_elsewhere(Flags::ALLOC_COPY_HOST_POINTER);
 }
 
-#[test]
-fn urMemRelease_writes_back_what_a_lost_device_was_to_bring_to_the_application_s_memory() {
+/// Bytes that a device which is well has, and that a lost one was to bring to the application's memory, are there behind `release`.
+fn bytes_are_written_back_behind(release: impl FnOnce(&Queue, Buffer)) {
     let fixture = Fixture::over_all_devices();
     let sim = needs_sim!(fixture);
     let [(a, on_a), (b, _)] = on_two_devices(&fixture, c"add_constant");
@@ -175,8 +175,56 @@ fn urMemRelease_writes_back_what_a_lost_device_was_to_bring_to_the_application_s
     drop(held);
     // The lost device may refuse it.
     let _ = ur!(Enqueue.pfnMemUnmap(q, m, mapped, 0, null(), null_mut()));
-    drop(buffer);
+    release(&a, buffer);
     assert_eq!(own, [11; 1024]);
+}
+
+#[test]
+fn urMemRelease_writes_back_what_a_lost_device_was_to_bring_to_the_application_s_memory() {
+    bytes_are_written_back_behind(|_, buffer| drop(buffer));
+}
+
+extern "C" fn release(buffer: *mut c_void) {
+    ok!(Mem.pfnRelease(buffer.cast()));
+}
+
+#[test]
+fn urMemRelease_in_a_host_task_writes_back_what_a_lost_device_was_to_bring() {
+    bytes_are_written_back_behind(|queue, buffer| {
+        let handle = core::mem::ManuallyDrop::new(buffer).handle().cast();
+        ok!(EnqueueExp.pfnHostTaskExp(queue.handle(), Some(release), handle, null(), 0, null(), null_mut()));
+        queue.finish();
+    });
+}
+
+/// Many uses by other queues come behind the one of the lost device.
+#[test]
+fn bytes_that_a_lost_device_was_to_bring_are_not_taken_for_brought_though_many_queues_came_since() {
+    const PARTS: usize = 17;
+    let fixture = Fixture::over_all_devices();
+    let sim = needs_sim!(fixture);
+    let [(a, on_a), (b, _)] = on_two_devices(&fixture, c"add_constant");
+    let mut own = vec![1u32; PARTS * 1024];
+    let buffer = Buffer::of(fixture.context(), Flags::USE_HOST_POINTER, PARTS * 4096, own.as_mut_ptr().cast());
+    add(&on_a, &buffer, 10).event_on(&a).wait();
+    let held = sim.hold();
+    let map = |queue: &Queue, part: usize, waits| {
+        let (q, m, mut mapped) = (queue.handle(), buffer.handle(), null_mut());
+        let at = part * 4096;
+        ur!(Enqueue.pfnMemBufferMap(q, m, waits, Map::READ, at, 4096, 0, null(), null_mut(), &raw mut mapped))
+    };
+    assert_eq!(map(&b, 0, CBool::FALSE), Code::SUCCESS);
+    sim.lose_device(1);
+    drop(held);
+    let queues: Vec<Queue> = (1..PARTS).map(|_| fixture.in_order()).collect();
+    for (part, queue) in (1..).zip(&queues) {
+        assert_eq!(map(queue, part, CBool::FALSE), Code::SUCCESS, "part {part}");
+    }
+    let answer = map(&a, 0, CBool::TRUE);
+    assert!(answer == Code::ERROR_DEVICE_LOST || own[0] == 11, "{answer:?} with {}", own[0]);
+    queues.iter().for_each(Queue::finish);
+    drop(buffer);
+    assert_eq!(own, [11; PARTS * 1024]);
 }
 
 fn map(queue: &Queue, buffer: &Buffer, how: Map) -> *mut c_void {

@@ -113,10 +113,13 @@ impl<D: Driver> PendingUses<D> {
             return;
         }
         if self.list.len() >= MOST_UNSEEN {
-            // Of many short-lived queues each leaves one. What cannot be asked is of a lost device.
+            // Of many short-lived queues each leaves one. A lost device adds no more.
             self.list.retain(|known| {
                 let driver = known.marker.native_context().driver;
-                !driver.event_is_complete(known.marker.raw()).unwrap_or(true)
+                match driver.event_is_complete(known.marker.raw()) {
+                    Ok(is_complete) => !is_complete,
+                    Err(error) => !(error.is_lost_device() && known.is_superseded),
+                }
             });
         }
         let queue = stream.queue.map_or_else(Weak::new, |queue| Arc::downgrade(&queue.to_arc()));
@@ -185,34 +188,30 @@ impl<D: Driver> PendingUses<D> {
         Ok(false)
     }
 
-    /// Whether nothing is in flight any more; nothing of a lost device's is.
+    /// Whether nothing is in flight any more; nothing of a lost device's is. What that was doing stays in the list, for whoever has
+    /// to know that it was never done.
     ///
     /// # Errors
     /// What else the native library answers.
     pub fn are_over(&mut self) -> Result<bool> {
-        while let Some(known) = self.list.last() {
-            if !known.marker.is_over()? {
-                return Ok(false);
-            }
-            self.list.pop();
-        }
-        Ok(true)
-    }
-
-    /// Whether all were reached. What a lost device was doing never is, and is kept for the next question.
-    ///
-    /// # Errors
-    /// What else the native library answers.
-    pub fn are_reached(&mut self) -> Result<bool> {
-        while let Some(known) = self.list.last() {
-            match known.marker.native_context().driver.event_is_complete(known.marker.raw()) {
-                Ok(true) => drop(self.list.pop()),
+        for index in (0..self.list.len()).rev() {
+            let marker = &self.list[index].marker;
+            match marker.native_context().driver.event_is_complete(marker.raw()) {
+                Ok(true) => drop(self.list.swap_remove(index)),
                 Ok(false) => return Ok(false),
-                Err(error) if error.is_lost_device() => return Ok(false),
+                Err(error) if error.is_lost_device() => {}
                 Err(error) => return Err(error),
             }
         }
         Ok(true)
+    }
+
+    /// Whether all were reached, which what a lost device was doing never is.
+    ///
+    /// # Errors
+    /// As [`PendingUses::are_over`].
+    pub fn are_reached(&mut self) -> Result<bool> {
+        Ok(self.are_over()? && self.list.is_empty())
     }
 
     /// The ranges of what a lost device was doing, as far as nobody has written them anew.
