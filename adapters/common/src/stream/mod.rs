@@ -560,9 +560,11 @@ impl<D: Driver> Drop for Stream<D> {
     fn drop(&mut self) {
         self.registry.remove(self.key);
         let Some(owned) = self.owned else { return };
-        // A command that failed may have left a wait on the stream, which no count of commands tells of.
-        let known =
-            || self.failures == error::failures() && self.is_completed(self.published_position.load(Ordering::Acquire));
+        // A command that failed may have left a wait on the stream, which no count of commands tells of; nor of what others put there.
+        let known = || {
+            let position = self.published_position.load(Ordering::Acquire);
+            !self.is_shared() && self.failures == error::failures() && self.is_completed(position)
+        };
         let is_idle = || known() || self.driver.stream_is_idle(&self.native).unwrap_or(false);
         match owned {
             Owned::Made(kind) if !self.is_shared() => {

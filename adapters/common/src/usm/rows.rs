@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::context::DeviceState;
 use crate::device::Device;
 use crate::device::deferred;
-use crate::device::native_context::free_claim;
+use crate::device::native_context::{free_claim, registrations};
 use crate::device::relief::{is_full, reclaiming};
 use crate::driver::transfers::{Copy2D, Plane};
 use crate::driver::{Driver, MemoryKind, PointerInfo, Rows};
@@ -81,7 +81,7 @@ fn check_rectangle<D: Driver>(
             Some(Extent { kind, base, size, device, .. }) => PointerInfo { kind, base, size, device, pool: None },
             None => return Ok(()),
         },
-        _ => match queue.device.driver.pointer_info(address) {
+        _ => match registrations::pointer_info(queue.device.driver, address) {
             Ok(Some(info)) => info,
             _ => return Ok(()),
         },
@@ -320,8 +320,10 @@ impl Fill<'_> {
         let (driver, stream) = (submission.driver(), submission.native());
         // Both are positive, and the pattern's size is a power of two.
         let period = self.pattern.len() / self.pattern.len().min(1 << self.width.trailing_zeros());
-        let on_host =
-            || -> Result<bool> { Ok(driver.pointer_info(self.to)?.is_none_or(|info| info.kind == MemoryKind::Host)) };
+        let on_host = || {
+            registrations::pointer_info(driver, self.to)
+                .map(|known| known.is_none_or(|info| info.kind == MemoryKind::Host))
+        };
         let copies = self.height > period.max(FEW_ROWS) && !on_host()?;
         let filled = if copies { period } else { self.height };
         (0..filled).try_for_each(|row| self.fill_row(submission, row))?;
