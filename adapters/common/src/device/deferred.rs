@@ -392,9 +392,18 @@ mod tests {
     /// Host tasks and frees are the process's, so tests of them take turns.
     static TURN: Mutex<()> = Mutex::new(());
 
+    /// One test at a time, once the thread that gives back has ended what the one before it left.
+    fn turn() -> parking_lot::MutexGuard<'static, ()> {
+        let turn = TURN.lock();
+        while FLIGHT.load(Ordering::SeqCst) != 0 {
+            thread::yield_now();
+        }
+        turn
+    }
+
     #[test]
     fn a_thread_that_must_not_wait_hands_over_and_any_other_runs_at_once() {
-        let _turn = TURN.lock();
+        let _turn = turn();
         let here = thread::current().id();
         let (sender, ran) = channel();
         let copy = sender.clone();
@@ -412,7 +421,7 @@ mod tests {
 
     #[test]
     fn nothing_is_freed_while_a_host_task_is_in_flight() {
-        let _turn = TURN.lock();
+        let _turn = turn();
         let (sender, ran) = channel();
         let (one, other) = (TaskInFlight::begin(), TaskInFlight::begin());
         run(move || sender.send(()).unwrap());
@@ -425,7 +434,7 @@ mod tests {
 
     #[test]
     fn a_host_task_begins_when_no_free_is_in_progress() {
-        let _turn = TURN.lock();
+        let _turn = turn();
         let (sender, begun) = channel();
         let (one, other) = (FreeInProgress::begin(), FreeInProgress::begin());
         let task = thread::spawn(move || {
@@ -444,7 +453,7 @@ mod tests {
     /// Between the native free and the job's end another thread may have the address already.
     #[test]
     fn memory_that_was_given_out_again_is_not_pending_though_the_job_still_runs() {
-        let _turn = TURN.lock();
+        let _turn = turn();
         let (sender, told) = channel();
         let work = move || {
             note_allocated(0x9040, 0x40);
@@ -458,7 +467,7 @@ mod tests {
     /// A task that begins would wait for ever for the free whose thread begins it.
     #[test]
     fn what_follows_a_free_is_no_part_of_it_made_now_or_handed_over() {
-        let _turn = TURN.lock();
+        let _turn = turn();
         for is_handed_over in [false, true] {
             let (sender, told) = channel();
             let forbidden = is_handed_over.then(WaitingForbidden::begin);
@@ -476,7 +485,7 @@ mod tests {
 
     #[test]
     fn a_range_is_pending_until_its_job_has_run() {
-        let _turn = TURN.lock();
+        let _turn = turn();
         let task = TaskInFlight::begin();
         push(Job { work: Box::new(|| ()), is_free: true, memory: Some(0x7000), range: 0 }, 0x100);
         assert!(is_pending(0x7000) && is_pending(0x70ff));
