@@ -179,7 +179,14 @@ fn alone<'c>(command: &'c mut Command, test: &str) -> &'c mut Command {
 /// Runs a test binary for that test alone.
 #[track_caller]
 fn outcome(mut command: Command, test: &str) -> (bool, String) {
-    let output = alone(&mut command, test).output().unwrap_or_else(|error| panic!("cannot start the child: {error}"));
+    alone(&mut command, test);
+    let output = loop {
+        match command.output() {
+            // A child that another test starts at this moment has the copied program open for writing until it runs its own.
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+            output => break output.unwrap_or_else(|error| panic!("cannot start the child: {error}")),
+        }
+    };
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     let text = format!("the child ended with {}\n{out}\n{err}", output.status);
