@@ -217,7 +217,8 @@ fn urEventGetProfilingInfo_tells_the_times_of_a_kept_signal() {
             timeline.signal(1);
             event.wait();
             let now = times(&event);
-            assert!(now.is_sorted() && now[0] > before[3] && now[1] > now[0], "{flags:?}: {now:?} after {before:?}");
+            // The device's moments are only as exact as the host saw the clocks' common one; the host's own are.
+            assert!(now.is_sorted() && now[0] > before[0] && now[1] > now[0], "{flags:?}: {now:?} after {before:?}");
             assert_eq!(now[2], now[3], "a signal takes no time");
             // A later signal has times of its own again.
             signal(&queue, &event, &[]);
