@@ -74,7 +74,7 @@ fn refused(name: &str) -> ur_result_t {
 
 #[cold]
 fn failed(error: &Error) -> ur_result_t {
-    if error.code() == ur_result_t::ERROR_DEVICE_LOST {
+    if error.is_lost_device() {
         // Its host tasks are waited for by others, who may ask no device.
         loss::look();
     }

@@ -239,7 +239,7 @@ impl<D: Driver> Parts<D> {
     /// worker ends it: this device's, or another's if what was asked was that one's.
     #[cold]
     pub fn failed(&self, error: Error) -> Error {
-        if error.code() == ur_result_t::ERROR_DEVICE_LOST {
+        if error.is_lost_device() {
             loss::look();
         }
         error

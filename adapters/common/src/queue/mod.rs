@@ -150,9 +150,7 @@ impl<D: Driver> Queue<D> {
         }
         self.streams().iter().for_each(|stream| let_go(stream));
     }
-}
 
-impl<D: Driver> Queue<D> {
     /// Lets go of a native stream of the application's, which may destroy it once it hears of this: after its last release, and of the
     /// end of the last command that was kept.
     #[cold]

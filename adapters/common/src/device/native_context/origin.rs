@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use ur_ffi::ur_result_t;
 
 use crate::device::native_context::loss::Probe;
 use crate::device::scope::Scope;
@@ -121,6 +120,6 @@ impl<D: Driver> Probe for Origin<D> {
             // Nobody is left to tell; the next question puts it back to what it then finds.
             let _ = self.driver.exchange_capture_mode(before);
         }
-        answer.is_err_and(|error| error.code() == ur_result_t::ERROR_DEVICE_LOST)
+        answer.is_err_and(|error| error.is_lost_device())
     }
 }

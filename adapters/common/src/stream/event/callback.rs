@@ -148,7 +148,7 @@ fn register_snapshot<D: Driver>(event: &Event<D>, call: Call) -> Result<()> {
 fn is_reached<D: Driver>(driver: &D, ask: impl FnOnce() -> Result<bool>) -> bool {
     relax_captures(driver);
     // A lost device reaches nothing any more. Other failures are another question's, or the end of the process.
-    ask().unwrap_or_else(|error| error.code() == ur_result_t::ERROR_DEVICE_LOST)
+    ask().unwrap_or_else(|error| error.is_lost_device())
 }
 
 /// Says once that this thread's questions are no part of what anybody captures: a capture of the application's own that

@@ -1,7 +1,5 @@
 //! What a question or a wait that has failed says of an event.
 
-use ur_ffi::ur_result_t;
-
 use crate::driver::Driver;
 use crate::object::error::Error;
 use crate::stream::event::Event;
@@ -12,7 +10,7 @@ impl<D: Driver> Event<D> {
     /// was submitted. Else the question alone has failed, since there was no memory for it, or a capture of the application's own
     /// forbids questions, and the command goes on.
     pub fn is_never_complete_by(&self, cause: &Error) -> bool {
-        if cause.code() == ur_result_t::ERROR_DEVICE_LOST {
+        if cause.is_lost_device() {
             return true;
         }
         match self.as_deferred().and_then(|promise| promise.outcome()) {
