@@ -15,7 +15,7 @@ use ur_conformance::native::Hip;
 use ur_conformance::owned::event_of;
 use ur_conformance::sim::status;
 use ur_conformance::{
-    Buffer, Environment, Fixture, Kernel, Kind, Launch, Queue, Sim, adapter, ask, needs_sim, ok, query, ur,
+    Buffer, Environment, Fixture, Kernel, Kind, Launch, Queue, Sim, adapter, ask, child, needs_sim, ok, query, ur,
 };
 
 /// Everything that an application does, with a look after each call.
@@ -299,4 +299,28 @@ fn calls_on_the_current_device_of_hip_set_none() {
         tour(&fixture, &watch, flags);
     }
     assert_eq!(hip.calls("hipSetDevice"), before);
+}
+
+/// It is that one on every thread.
+#[test]
+fn hip_is_not_asked_for_the_current_device_where_it_has_one() {
+    let test = "hip_is_not_asked_for_the_current_device_where_it_has_one";
+    child::in_process(test, &[("SIMCUDA_DEVICES", "1")], || {
+        let fixture = Fixture::new();
+        let watch = Current::at(Place::FirstDevice);
+        let Some(hip) = Hip::loaded().filter(Hip::counts_calls) else {
+            println!("skipped: needs HIP over CUDA");
+            return;
+        };
+        let kernel = fixture.basic(c"iota");
+        for flags in ORDERS {
+            let (queue, memory) = (fixture.queue(flags), fixture.memory(Kind::Device, 64));
+            let launch = Launch::new(&kernel, &[8]).local(&[8]).pointer(memory.pointer()).value(8u32);
+            let before = hip.calls("hipGetDevice");
+            (0..100).for_each(|_| launch.on(&queue));
+            queue.finish();
+            assert_eq!(hip.calls("hipGetDevice"), before, "{flags:?}");
+        }
+        drop(watch);
+    });
 }

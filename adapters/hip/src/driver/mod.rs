@@ -60,6 +60,8 @@ pub(crate) struct Hip {
     version: u32,
     /// Whether the runtime found a device at all; without one its calls fail.
     has_devices: bool,
+    /// Whether it found just one, which is then current on every thread at all times.
+    has_one_device: bool,
     /// What its module loader takes.
     loader: Loader,
 }
@@ -84,9 +86,12 @@ impl Hip {
         if status != HipError::hipSuccess {
             return Err(cannot_start(&symbols, library, "hipRuntimeGetVersion", status));
         }
-        let mut this = Self { version: version.unsigned_abs(), has_devices, loader: Loader::Amd, symbols };
+        let version = version.unsigned_abs();
+        let mut this = Self { version, has_devices, has_one_device: false, loader: Loader::Amd, symbols };
         // Of what cannot be asked, the devices' own reading fails with the call's name later.
-        if this.device_count().is_ok_and(|count| count > 0)
+        let count = this.device_count().unwrap_or(0);
+        this.has_one_device = count == 1;
+        if count > 0
             && let Ok(identity) = device_info::identity(&this, Ordinal(0))
         {
             this.loader = Loader::of(&identity.architecture);
