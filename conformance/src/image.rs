@@ -9,7 +9,7 @@ use ur_ffi::{
     ur_sampler_addressing_mode_t, ur_sampler_desc_t, ur_sampler_filter_mode_t,
 };
 
-use crate::{Fixture, Mem, Queue, Sampler, expect_success, ok, ur};
+use crate::{Fixture, Gate, Mem, Queue, Sampler, Sim, expect_success, ok, ur};
 
 /// What an image is to be.
 #[derive(Clone, Copy, Debug)]
@@ -274,6 +274,26 @@ impl Image {
         let answer = self.read_box(queue, &self.whole(), [0, 0], elements.as_mut_ptr().cast(), &[], null_mut());
         expect_success(answer, "urEnqueueMemImageRead");
         elements
+    }
+
+    /// Releases it, on a thread, while launches with it stand at the gate, which opens when the release waits: whether a surface went
+    /// before that.
+    #[must_use]
+    pub fn goes_before(self, sim: &Sim, gate: &mut Gate<'_>) -> bool {
+        let destroyed = || sim.calls_so_far("cuSurfObjectDestroy");
+        let waits = || sim.calls_so_far("cuStreamSynchronize") + sim.calls_so_far("cuEventSynchronize");
+        let (destroyed_before, waits_before) = (destroyed(), waits());
+        let memory = self.mem;
+        std::thread::scope(|scope| {
+            let releasing = scope.spawn(|| drop(memory));
+            while !releasing.is_finished() && destroyed() == destroyed_before && waits() == waits_before {
+                std::thread::yield_now();
+            }
+            let is_early = destroyed() != destroyed_before;
+            gate.open();
+            releasing.join().expect("a release");
+            is_early
+        })
     }
 }
 

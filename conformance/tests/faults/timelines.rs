@@ -16,7 +16,7 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::sim::status;
 use ur_conformance::{
-    Context, Environment, Event, Fixture, Gate, Kind, Launch, Queue, Timeline, needs_sim, ok, timeline, ur,
+    Context, Environment, Event, Fixture, Gate, Kind, Launch, Queue, Sim, Timeline, needs_sim, ok, timeline, ur,
 };
 
 /// So long a call may take to come, at most.
@@ -205,11 +205,19 @@ fn urTimelineWaitExt_for_any_value_hears_of_a_signal_whose_end_another_call_coul
     let (answer, _) = timeline::wait(&wanted, true, u64::MAX);
     sim.clear_faults();
     assert_ne!(answer, Code::SUCCESS);
-    let asked = sim.calls_so_far("cuEventQuery");
+    expect_the_signal(&sim, &timelines, &mut gate, 2);
+    queue.finish();
+}
+
+/// Waits for 1 of either timeline on a thread, and is told of the first's, whose signal is behind the gate that opens after so many
+/// questions for events.
+fn expect_the_signal(sim: &Sim, timelines: &[Timeline; 2], gate: &mut Gate<'_>, questions: u64) {
+    let asked = || sim.calls_so_far("cuEventQuery");
+    let before = asked();
     std::thread::scope(|scope| {
         let (told, answers) = channel();
-        scope.spawn(move || told.send(timeline::wait(&wanted, true, u64::MAX)));
-        while sim.calls_so_far("cuEventQuery") < asked + 2 {
+        scope.spawn(move || told.send(timeline::wait(&[(&timelines[0], 1), (&timelines[1], 1)], true, u64::MAX)));
+        while asked() < before + questions {
             std::thread::yield_now();
         }
         gate.open();
@@ -218,7 +226,6 @@ fn urTimelineWaitExt_for_any_value_hears_of_a_signal_whose_end_another_call_coul
         timelines[1].signal(1);
         assert_eq!(answer, Ok((Code::SUCCESS, Some(0))));
     });
-    queue.finish();
 }
 
 /// The first question fails that `ask` makes, beside a signal that is on its way.
@@ -274,23 +281,10 @@ fn urTimelineWaitExt_hears_of_a_signal_of_which_the_watch_was_told_once_that_the
     let mut gate = Gate::new(&fixture);
     gate.block(&queue);
     queue.signal(&timelines[0], 1);
-    let wanted = [(&timelines[0], 1), (&timelines[1], 1)];
-    let asked = sim.calls_so_far("cuEventQuery");
     // Two looks, and one that begins the watch.
     sim.fail("cuEventQuery", 4, status::ILLEGAL_ADDRESS);
-    std::thread::scope(|scope| {
-        let (told, answers) = channel();
-        scope.spawn(move || told.send(timeline::wait(&wanted, true, u64::MAX)));
-        // The watch's, and the look that follows.
-        while sim.calls_so_far("cuEventQuery") < asked + 5 {
-            std::thread::yield_now();
-        }
-        gate.open();
-        let answer = answers.recv_timeout(PATIENCE);
-        // Ends the thread, whatever came of it.
-        timelines[1].signal(1);
-        assert_eq!(answer, Ok((Code::SUCCESS, Some(0))));
-    });
+    // The watch's, and the look that follows.
+    expect_the_signal(&sim, &timelines, &mut gate, 5);
     sim.clear_faults();
     queue.finish();
 }

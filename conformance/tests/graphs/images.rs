@@ -175,20 +175,7 @@ fn urMemRelease_of_an_image_waits_for_its_launches_from_before_a_capture_of_thei
     gate.block(&queue);
     adding(&kernel, &image, 1).on(&queue);
     graph::begin(&queue);
-    let destroyed = || sim.calls_so_far("cuSurfObjectDestroy");
-    let waits = || sim.calls_so_far("cuStreamSynchronize") + sim.calls_so_far("cuEventSynchronize");
-    let (destroyed_before, waits_before) = (destroyed(), waits());
-    let memory = image.mem;
-    let is_early = std::thread::scope(|scope| {
-        let releasing = scope.spawn(|| drop(memory));
-        while !releasing.is_finished() && destroyed() == destroyed_before && waits() == waits_before {
-            std::thread::yield_now();
-        }
-        let is_early = destroyed() != destroyed_before;
-        gate.open();
-        releasing.join().expect("a release");
-        is_early
-    });
+    let is_early = image.goes_before(&sim, &mut gate);
     drop(Graph::take(graph::end(&queue)));
     queue.finish();
     assert!(!is_early, "the surface went while a launch with it was on the queue");

@@ -32,8 +32,6 @@ fn urMemRelease_of_an_image_waits_for_a_launch_that_was_on_its_way_when_other_qu
     }
     let mut gate = Gate::new(&fixture);
     let blocked = gate.block_event(&gated);
-    let destroyed = || sim.calls_so_far("cuSurfObjectDestroy");
-    let waits = || sim.calls_so_far("cuStreamSynchronize") + sim.calls_so_far("cuEventSynchronize");
     std::thread::scope(|scope| {
         let arrays = sim.hold_calls("cuArray3DCreate_v2");
         let enqueuing = scope.spawn(|| {
@@ -46,18 +44,7 @@ fn urMemRelease_of_an_image_waits_for_a_launch_that_was_on_its_way_when_other_qu
         drop(arrays);
         enqueuing.join().expect("a launch");
     });
-    let (destroyed_before, waits_before) = (destroyed(), waits());
-    let memory = image.mem;
-    let is_early = std::thread::scope(|scope| {
-        let releasing = scope.spawn(|| drop(memory));
-        while !releasing.is_finished() && destroyed() == destroyed_before && waits() == waits_before {
-            std::thread::yield_now();
-        }
-        let is_early = destroyed() != destroyed_before;
-        gate.open();
-        releasing.join().expect("a release");
-        is_early
-    });
+    let is_early = image.goes_before(&sim, &mut gate);
     launching.finish();
     assert!(!is_early, "the surface went while a launch with it was on the queue");
 }
