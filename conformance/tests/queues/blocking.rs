@@ -209,6 +209,38 @@ fn urQueueGetNativeHandle_leaves_events_exact_that_were_made_before_and_after() 
     other.finish();
 }
 
+/// The command's event is made when the copy has returned.
+#[test]
+fn urQueueGetNativeHandle_leaves_the_event_exact_of_a_copy_that_was_in_the_driver_meanwhile() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let queue = fixture.in_order();
+    let (memory, mut heap) = (fixture.memory(Kind::Device, 4096), vec![0u8; 4096]);
+    let (to, from) = (heap.as_mut_ptr().expose_provenance(), memory.pointer().expose_provenance());
+    let copy = || -> Event {
+        let (to, from) = (core::ptr::with_exposed_provenance_mut(to), core::ptr::with_exposed_provenance(from));
+        event_of(|event| ur!(Enqueue.pfnUSMMemcpy(queue.handle(), CBool::FALSE, to, from, 4096, 0, null(), event)))
+    };
+    let mut native = Default::default();
+    let copied = std::thread::scope(|scope| {
+        let copies = sim.hold_calls("cuMemcpyAsync");
+        let copying = scope.spawn(copy);
+        copies.wait_for_one(|| copying.is_finished());
+        ok!(Queue.pfnGetNativeHandle(queue.handle(), null_mut(), &raw mut native));
+        drop(copies);
+        copying.join().unwrap()
+    });
+    let mut other = null_mut();
+    ok!(Queue.pfnCreateWithNativeHandle(native, fixture.context(), fixture.device(), null(), &raw mut other));
+    let other = Queue::take(other);
+    let mut gate = Gate::new(&fixture);
+    gate.block(&other);
+    copied.wait();
+    gate.open();
+    queue.finish();
+    other.finish();
+}
+
 /// Size of a part of [`Parts`], bytes; a multiple of every device's alignment.
 const PART: usize = 4096;
 

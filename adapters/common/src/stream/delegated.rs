@@ -21,6 +21,8 @@ pub enum Word<D: Driver> {
     GiveBack(Claimed<D>, usize),
     /// To empty a pool's free lists and keep nothing more of it.
     ClosePool(u64),
+    /// To record the events that there are, since somebody else puts work on the stream from now on.
+    RecordEvents,
 }
 
 impl<D: Driver> Word<D> {
@@ -37,6 +39,11 @@ impl<D: Driver> Word<D> {
                 vec![claimed.backend]
             }
             Self::ClosePool(pool) => state.cache.close(stream, &mut state.position, pool),
+            Self::RecordEvents => {
+                // If this fails, the events stay what others' are, and complete later than they could.
+                let _ = state.record_all_pending_events();
+                Vec::new()
+            }
         }
     }
 }

@@ -206,17 +206,19 @@ impl<D: Driver> Stream<D> {
     }
 
     /// Notes that somebody else gets the stream's handle: what the stream counts is no longer all that is on it, so every
-    /// event is recorded from now on when it is made, and those that there are, now.
+    /// event is recorded from now on when it is made, and those that there are, now, or when a native call that can block is over.
     ///
     /// # Errors
     /// What the native library answers.
     pub fn allow_foreign_work(&self) -> Result<()> {
         self.shared.store(true, Ordering::SeqCst);
-        // Before the question whether a call is on its way, as the caller asks whether the stream is shared after it.
-        barrier::heavy();
         match self.lock_unless_calling() {
             Some(mut state) => state.record_all_pending_events(),
-            None => Ok(()),
+            // The call's command may have looked before whether the stream is shared.
+            None => {
+                self.leave(Word::RecordEvents);
+                Ok(())
+            }
         }
     }
 
@@ -497,8 +499,6 @@ impl Drop for NativeCall<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         self.calling.store(false, Ordering::Relaxed);
-        // What others did when they saw the call on its way is looked for after this.
-        barrier::light();
     }
 }
 
