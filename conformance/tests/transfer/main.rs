@@ -8,3 +8,4 @@ mod host_task_status;
 mod memcpy;
 mod native_command;
 mod timestamp;
+mod without_threads;

@@ -3,10 +3,12 @@
 //! A native host function must not make native calls, and whoever blocks in one blocks the driver. So it only hands a
 //! ticket over, [`hand_over`], and the job that belongs to it runs here. A job may block for another one: a thread that
 //! takes a job up leaves another behind that is free, so jobs never wait for each other's thread. Threads start at first
-//! need and are detached.
+//! need and are detached. A thread that could not be left behind is tried again by whoever comes next: who hands a job over, a
+//! thread that has done its own, and the thread that looks after tasks ([`crate::device::native_context::loss`]).
 //!
 //! Must never: run a job on a native thread, hold the job queue's lock while anything of a job runs or is dropped, or lose a
-//! job. A ticket's number, not an address, goes through the native library: a call that never comes leaks nothing, and a
+//! job; nor take a job of the engine's own that ends only when others have ended, since it would keep the thread that these may
+//! need. A ticket's number, not an address, goes through the native library: a call that never comes leaks nothing, and a
 //! late one finds nothing.
 
 use core::ffi::c_void;
@@ -16,10 +18,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
 
-use ur_ffi::ur_result_t;
-
 use crate::device::deferred;
-use crate::object::error::{Error, Result};
+use crate::object::error::Result;
+use crate::object::own_thread;
 use crate::sync::{AtomicUsize, Condvar, Mutex, Ordering};
 
 /// Free threads that are kept.
@@ -93,6 +94,8 @@ enum Mutation {
     EarlyForgotten,
     /// The last free thread takes a job up and leaves no other behind.
     NobodyLeft,
+    /// A thread that could not be started is not tried again.
+    NobodyTriesAgain,
     /// Threads stay, however many are free.
     NobodyEnds,
     /// A thread that ends is counted as free.
@@ -162,6 +165,11 @@ impl JobQueue {
             is_over: false,
         }
     }
+
+    /// Whether a job has no thread, since the one that was to be left behind could not be started.
+    fn is_short(&self) -> bool {
+        self.free == 0 && !self.ready.is_empty()
+    }
 }
 
 impl Workers {
@@ -183,13 +191,6 @@ impl Workers {
     #[cfg(loom)]
     fn has(&self, bug: Mutation) -> bool {
         self.bug == Some(bug)
-    }
-
-    fn push(&self, jobs: &mut JobQueue, job: Job, outcome: Outcome) {
-        jobs.ready.push_back((job, outcome));
-        if !self.has(Mutation::WakeLost) {
-            self.ready.notify_one();
-        }
     }
 
     fn note_expected(&self, jobs: &JobQueue) {
@@ -218,24 +219,6 @@ impl Workers {
         Some(expected)
     }
 
-    fn reach(&self, jobs: &mut JobQueue, number: u64, outcome: Outcome) {
-        let Some(expected) = jobs.expected.get_mut(&number) else { return };
-        if !expected.armed && !self.has(Mutation::RunsUnarmed) {
-            expected.early.get_or_insert(outcome);
-        } else if let Some(expected) = self.remove(jobs, number) {
-            self.push(jobs, expected.job, outcome);
-        }
-    }
-
-    fn arm(&self, number: u64) {
-        let mut jobs = self.jobs.lock();
-        let Some(expected) = jobs.expected.get_mut(&number) else { return };
-        expected.armed = true;
-        if let Some(outcome) = expected.early.filter(|_| !self.has(Mutation::EarlyForgotten)) {
-            self.reach(&mut jobs, number, outcome);
-        }
-    }
-
     fn cancel(&self, number: u64) {
         let cancelled = self.remove(&mut self.jobs.lock(), number);
         // The job goes outside the lock: it may hold the last reference of something.
@@ -249,33 +232,58 @@ impl Workers {
     fn oldest(&self, group: Group) -> Option<u64> {
         self.jobs.lock().groups.get(&group)?.first().copied()
     }
-
-    fn abandon(&self, group: Group) {
-        let mut jobs = self.jobs.lock();
-        let numbers = jobs.groups.get(&group).cloned().unwrap_or_default();
-        for number in numbers {
-            self.reach(&mut jobs, number, Outcome::Abandoned);
-        }
-    }
 }
 
-fn need_a_thread(home: impl Home) -> Result<()> {
-    let mut jobs = home.jobs.lock();
+fn need_a_thread(home: &impl Home, jobs: &mut JobQueue) -> Result<()> {
     if jobs.free > 0 {
         return Ok(());
     }
     // Behind the lock: nobody may rely on a thread that is counted and then cannot be started. What it does first is to take the lock.
-    home.clone().start().map_err(|error| {
-        Error::new(ur_result_t::ERROR_OUT_OF_RESOURCES, format!("no thread can be started for host work: {error}"))
-    })?;
+    home.clone().start().map_err(own_thread::no_thread)?;
     jobs.free += 1;
     Ok(())
 }
 
-fn run_by(home: impl Home, job: Job) -> Result<()> {
-    need_a_thread(home.clone())?;
-    home.push(&mut home.jobs.lock(), job, Outcome::Reached);
+/// Starts the thread that jobs are without, if one can be had by now.
+#[cold]
+fn try_again(home: &impl Home, jobs: &mut JobQueue) {
+    if jobs.is_short() && !home.has(Mutation::NobodyTriesAgain) {
+        jobs.free += usize::from(home.clone().start().is_ok());
+    }
+}
+
+fn push(home: &impl Home, jobs: &mut JobQueue, job: Job, outcome: Outcome) {
+    jobs.ready.push_back((job, outcome));
+    if jobs.free == 0 {
+        try_again(home, jobs);
+    } else if !home.has(Mutation::WakeLost) {
+        home.ready.notify_one();
+    }
+}
+
+fn run_by(home: &impl Home, job: Job) -> Result<()> {
+    let mut jobs = home.jobs.lock();
+    need_a_thread(home, &mut jobs)?;
+    push(home, &mut jobs, job, Outcome::Reached);
     Ok(())
+}
+
+fn reach(home: &impl Home, jobs: &mut JobQueue, number: u64, outcome: Outcome) {
+    let Some(expected) = jobs.expected.get_mut(&number) else { return };
+    if !expected.armed && !home.has(Mutation::RunsUnarmed) {
+        expected.early.get_or_insert(outcome);
+    } else if let Some(expected) = home.remove(jobs, number) {
+        push(home, jobs, expected.job, outcome);
+    }
+}
+
+fn arm_by(home: &impl Home, number: u64) {
+    let mut jobs = home.jobs.lock();
+    let Some(expected) = jobs.expected.get_mut(&number) else { return };
+    expected.armed = true;
+    if let Some(outcome) = expected.early.filter(|_| !home.has(Mutation::EarlyForgotten)) {
+        reach(home, &mut jobs, number, outcome);
+    }
 }
 
 /// What a thread does, which is counted as free when it is started; answers whether it was when it ended.
@@ -321,7 +329,7 @@ impl PendingJob {
 
     /// Everything that belongs to the job has been submitted: it runs when the stream gets to it, or now if it did.
     pub fn arm(self) {
-        WORKERS.arm(self.number);
+        arm_by(&Process, self.number);
         core::mem::forget(self);
     }
 }
@@ -337,7 +345,7 @@ impl Drop for PendingJob {
 /// # Errors
 /// `OUT_OF_RESOURCES` when no thread can be started.
 pub fn expect(group: Group, job: Job) -> Result<PendingJob> {
-    need_a_thread(Process)?;
+    need_a_thread(&Process, &mut WORKERS.jobs.lock())?;
     let number = WORKERS.add(Expected { group, job, armed: false, early: None });
     Ok(PendingJob { number })
 }
@@ -347,7 +355,7 @@ pub fn expect(group: Group, job: Job) -> Result<PendingJob> {
 /// # Errors
 /// As [`expect`].
 pub fn run(job: Job) -> Result<()> {
-    run_by(Process, job)
+    run_by(&Process, job)
 }
 
 /// The native host function of every job: it only hands over.
@@ -355,7 +363,7 @@ pub fn run(job: Job) -> Result<()> {
 /// # Safety
 /// `data` is a [`PendingJob::data`].
 pub unsafe extern "C" fn hand_over(data: *mut c_void) {
-    WORKERS.reach(&mut WORKERS.jobs.lock(), data.addr() as u64, Outcome::Reached);
+    reach(&Process, &mut WORKERS.jobs.lock(), data.addr() as u64, Outcome::Reached);
 }
 
 /// Whether a job of the group still waits for its stream.
@@ -370,7 +378,21 @@ pub fn oldest(group: Group) -> Option<u64> {
 
 /// Ends the wait of every job of the group: its device will not call for them any more.
 pub fn abandon(group: Group) {
-    WORKERS.abandon(group);
+    let mut jobs = WORKERS.jobs.lock();
+    let numbers = jobs.groups.get(&group).cloned().unwrap_or_default();
+    for number in numbers {
+        reach(&Process, &mut jobs, number, Outcome::Abandoned);
+    }
+}
+
+/// Whether a job has no thread; see [`start_missing`].
+pub fn is_short() -> bool {
+    WORKERS.jobs.lock().is_short()
+}
+
+/// Starts a thread for jobs that have none, if one can be had by now.
+pub fn start_missing() {
+    try_again(&Process, &mut WORKERS.jobs.lock());
 }
 
 #[cfg(all(test, loom))]

@@ -17,6 +17,7 @@ pub mod info;
 pub mod keep_loaded;
 pub mod log;
 mod outputs;
+pub mod own_thread;
 pub mod params;
 pub mod recycled;
 

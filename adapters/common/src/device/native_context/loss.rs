@@ -6,15 +6,20 @@
 //! flight a [`PERIOD`] before: quick ones cost no native call. Whoever is told of a lost device has all devices with tasks asked at
 //! once ([`look`]); each answers for itself, since what was asked may have been another device's.
 //!
+//! The thread is one of its own: a worker's would be missing to the very tasks that it waits for. It also sees to it that a task
+//! that has no thread gets one ([`worker::start_missing`]).
+//!
 //! Must never ask under the lock of the list.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 
+use crate::device::deferred;
 use crate::device::worker::{self, Group};
 use crate::object::error::Result;
+use crate::object::own_thread;
 
 /// From one question to the next.
 const PERIOD: Duration = Duration::from_millis(250);
@@ -39,11 +44,12 @@ type Question = (Group, Arc<dyn Probe>);
 
 struct State {
     list: Vec<Watched>,
-    /// Whether the thread runs.
-    is_watching: bool,
+    has_thread: bool,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { list: Vec::new(), is_watching: false });
+static STATE: Mutex<State> = Mutex::new(State { list: Vec::new(), has_thread: false });
+/// A device was added.
+static ADDED: Condvar = Condvar::new();
 
 impl Watched {
     fn question(&self) -> Question {
@@ -58,13 +64,10 @@ impl Watched {
 }
 
 impl State {
-    /// Whom to ask now; `None` when there are no tasks, for the thread to end.
-    fn next_questions(&mut self) -> Option<Vec<Question>> {
+    /// Whom to ask now.
+    fn next_questions(&mut self) -> Vec<Question> {
         self.list.retain(|watched| worker::expects(watched.group));
-        self.is_watching = !self.list.is_empty();
-        let stuck = self.list.iter_mut().filter_map(|watched| watched.is_stuck().then(|| watched.question()));
-        let stuck = stuck.collect();
-        self.is_watching.then_some(stuck)
+        self.list.iter_mut().filter_map(|watched| watched.is_stuck().then(|| watched.question())).collect()
     }
 }
 
@@ -77,11 +80,13 @@ pub(super) fn watch(group: Group, probe: &Arc<impl Probe + 'static>) -> Result<(
     if state.list.iter().any(|watched| watched.group == group) {
         return Ok(());
     }
-    if !state.is_watching {
-        worker::run(Box::new(|_| keep_asking()))?;
-        state.is_watching = true;
+    if !state.has_thread {
+        own_thread::start("ur-loss", keep_asking).map_err(own_thread::no_thread)?;
+        state.has_thread = true;
     }
     state.list.push(Watched { group, probe: Arc::clone(probe) as _, oldest: None });
+    drop(state);
+    ADDED.notify_one();
     Ok(())
 }
 
@@ -102,12 +107,24 @@ fn ask(questions: impl IntoIterator<Item = Question>, leaves_work: bool) {
 
 /// What the thread does.
 fn keep_asking() {
+    // Streams wait for the tasks that end here.
+    deferred::forbid_waiting();
     loop {
+        wait_for_tasks();
         std::thread::sleep(PERIOD);
-        let Some(questions) = STATE.lock().next_questions() else { return };
+        worker::start_missing();
+        let questions = STATE.lock().next_questions();
         // The record that leaves work can wait for others' calls on its device, so every device is asked before.
         ask(questions.iter().map(|(group, probe)| (*group, Arc::clone(probe))), false);
         ask(questions, true);
+    }
+}
+
+/// Sleeps while no device has tasks. One that lacks a thread is expected no more, and still looked after.
+fn wait_for_tasks() {
+    let mut state = STATE.lock();
+    while state.list.is_empty() && !worker::is_short() {
+        ADDED.wait(&mut state);
     }
 }
 

@@ -52,9 +52,9 @@ const VARIABLE: &str = "UR_MODEL_BUG";
 
 /// The bug that this process has.
 fn chosen() -> Option<Mutation> {
-    use Mutation::{EarlyForgotten, GoneCountsAsFree, NobodyEnds, NobodyLeft, RunsUnarmed, WakeLost};
+    use Mutation::{EarlyForgotten, GoneCountsAsFree, NobodyEnds, NobodyLeft, NobodyTriesAgain, RunsUnarmed, WakeLost};
     let name = std::env::var(VARIABLE).ok()?;
-    let all = [WakeLost, RunsUnarmed, EarlyForgotten, NobodyLeft, NobodyEnds, GoneCountsAsFree];
+    let all = [WakeLost, RunsUnarmed, EarlyForgotten, NobodyLeft, NobodyTriesAgain, NobodyEnds, GoneCountsAsFree];
     all.into_iter().find(|bug| format!("{bug:?}") == name)
 }
 
@@ -125,7 +125,7 @@ fn jobs_that_wait_for_each_other_have_a_thread_each_and_one_is_left() {
                 meeting.come();
                 meeting.until(2);
             };
-            run_by(model.clone(), Box::new(job)).unwrap();
+            run_by(model, Box::new(job)).unwrap();
         }
         meeting.until(2);
     });
@@ -144,7 +144,7 @@ fn bugs_of_threads_and_their_count_are_found() {
 fn reached_beside(is_armed: bool) {
     explore(move |model| {
         let (ran, armed) = (Meeting::new(), Arc::new(Mutex::new(false)));
-        need_a_thread(model.clone()).unwrap();
+        need_a_thread(model, &mut model.jobs.lock()).unwrap();
         let job = {
             let (ran, armed) = (Arc::clone(&ran), Arc::clone(&armed));
             move |_| {
@@ -158,13 +158,13 @@ fn reached_beside(is_armed: bool) {
             loom::thread::spawn(move || {
                 // The second of two calls finds nothing.
                 for _ in 0..2 {
-                    model.reach(&mut model.jobs.lock(), number, Outcome::Reached);
+                    reach(&model, &mut model.jobs.lock(), number, Outcome::Reached);
                 }
             })
         };
         if is_armed {
             *armed.lock() = true;
-            model.arm(number);
+            arm_by(model, number);
             ran.until(1);
         } else {
             model.cancel(number);
@@ -198,7 +198,7 @@ fn jobs_of_two_threads_run_once_each() {
         let ran = Meeting::new();
         let run = |model: &Model, ran: &Arc<Meeting>| {
             let (model, ran) = (model.clone(), Arc::clone(ran));
-            move || run_by(model, Box::new(move |_| ran.come())).unwrap()
+            move || run_by(&model, Box::new(move |_| ran.come())).unwrap()
         };
         let other = loom::thread::spawn(run(model, &ran));
         run(model, &ran)();
@@ -216,10 +216,40 @@ fn a_job_that_is_taken_runs_though_a_thread_could_not_be_started() {
         let ran = Meeting::new();
         let run = |model: &Model, ran: &Arc<Meeting>| {
             let (model, ran) = (model.clone(), Arc::clone(ran));
-            move || run_by(model, Box::new(move |_| ran.come())).is_ok()
+            move || run_by(&model, Box::new(move |_| ran.come())).is_ok()
         };
         let other = loom::thread::spawn(run(model, &ran));
         let taken = [run(model, &ran)(), other.join().unwrap()];
         ran.until(taken.into_iter().filter(|taken| *taken).count());
     });
+}
+
+/// The thread that the first of two jobs is to leave behind cannot be started; the second, which it waits for, was taken before.
+/// Whoever hands it over tries again, and so does the thread that looks after tasks, once the first has its thread.
+#[test]
+fn a_job_that_was_taken_runs_though_the_thread_before_it_left_none_behind() {
+    explore(|model| {
+        let meeting = Meeting::new();
+        let job = |meeting: &Arc<Meeting>| -> Job {
+            let meeting = Arc::clone(meeting);
+            Box::new(move |_| {
+                meeting.come();
+                meeting.until(2);
+            })
+        };
+        need_a_thread(model, &mut model.jobs.lock()).unwrap();
+        let number = model.add(Expected { group: Group(1), job: job(&meeting), armed: true, early: None });
+        model.failures.store(1, Relaxed);
+        run_by(model, job(&meeting)).unwrap();
+        reach(model, &mut model.jobs.lock(), number, Outcome::Reached);
+        meeting.until(1);
+        try_again(model, &mut model.jobs.lock());
+        meeting.until(2);
+    });
+}
+
+#[test]
+fn a_thread_that_nobody_tries_to_start_again_is_found() {
+    let test = "a_job_that_was_taken_runs_though_the_thread_before_it_left_none_behind";
+    expect_found(Mutation::NobodyTriesAgain, test, "deadlock");
 }

@@ -2,9 +2,9 @@
 //!
 //! **Nothing is put on a stream for it.** A stream that waits for an event occupies a hardware channel, which other streams
 //! share: whatever they are given later stands behind that wait (`docs/probes/channels.c`), and may be what the event's command
-//! waits for. So a thread asks. It asks only of what comes first on each stream, since commands of one stream end in order; at
-//! once and often at first, then at intervals that grow with how long nothing has happened, from [`LEAST`] to [`MOST`]. It ends
-//! when there is nothing to ask about.
+//! waits for. So a thread of its own asks: a worker's would be missing to the very commands that it waits for. It asks only of what comes first on each stream, since commands of one stream end in order; at
+//! once and often at first, then at intervals that grow with how long nothing has happened, from [`LEAST`] to [`MOST`]. It sleeps
+//! while there is nothing to ask about.
 //!
 //! Must never ask, nor call anything, under the lock of the list; calls run on the worker's threads, each by itself.
 
@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::device::worker;
+use crate::device::{deferred, worker};
 use crate::object::error::Result;
+use crate::object::own_thread;
 
 /// So long the thread asks without a pause.
 const BUSY: Duration = Duration::from_micros(50);
@@ -56,11 +57,11 @@ struct State {
     list: BTreeMap<Key, Watched>,
     /// Entries that there have been.
     count: u64,
-    is_watching: bool,
+    has_thread: bool,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { list: BTreeMap::new(), count: 0, is_watching: false });
-/// Something was added while the thread watches.
+static STATE: Mutex<State> = Mutex::new(State { list: BTreeMap::new(), count: 0, has_thread: false });
+/// Something was added.
 static ADDED: Condvar = Condvar::new();
 
 /// Has something called once a position is reached.
@@ -69,9 +70,9 @@ static ADDED: Condvar = Condvar::new();
 /// `OUT_OF_RESOURCES` when no thread can be started.
 pub fn add(position: StreamPosition, is_reached: Question, call: Call) -> Result<()> {
     let mut state = STATE.lock();
-    if !state.is_watching {
-        worker::run(Box::new(|_| watch()))?;
-        state.is_watching = true;
+    if !state.has_thread {
+        own_thread::start("ur-watch", watch).map_err(own_thread::no_thread)?;
+        state.has_thread = true;
     }
     let number = state.count;
     state.count += 1;
@@ -103,16 +104,19 @@ impl State {
     }
 }
 
-/// Watches until there is nothing to watch.
+/// What the thread does.
 fn watch() {
+    // Streams wait for what is told here.
+    deferred::forbid_waiting();
     let (mut questions, mut reached) = (Vec::new(), Vec::new());
     let mut quiet_since = Instant::now();
     let mut state = STATE.lock();
     loop {
         state.questions(&mut questions);
         if questions.is_empty() {
-            state.is_watching = false;
-            return;
+            ADDED.wait(&mut state);
+            quiet_since = Instant::now();
+            continue;
         }
         drop(state);
         questions.retain(|(_, is_reached)| is_reached());

@@ -19,10 +19,11 @@ use parking_lot::Mutex;
 use ur_ffi::ur_result_t;
 
 use crate::context::Context;
-use crate::device::worker;
+use crate::device::deferred;
 use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
+use crate::object::own_thread;
 use crate::stream::event::callback;
 use crate::timeline::shared::file::{Claim, TimelineFile};
 use crate::timeline::shared::sleeper::{Listener, Sleeper};
@@ -219,11 +220,16 @@ impl<D: Driver> Values<D> {
             let (values, event) = (Arc::clone(self), Arc::clone(event));
             move || values.end_signal(value, &event)
         };
-        // Where that cannot be watched, a thread waits.
+        // Where that cannot be watched, a thread waits: not a worker's, which what the signal comes after may need.
         let told = callback::when_complete(event, Box::new(end()));
         let told = told.or_else(|_| {
             let end = end();
-            worker::run(Box::new(move |_| end()))
+            let wait = move || {
+                // Streams wait for what becomes ready here.
+                deferred::forbid_waiting();
+                end();
+            };
+            own_thread::start("ur-signal", wait).map_err(own_thread::no_thread)
         });
         if let Err(cause) = told {
             self.lose(value, &cause);
