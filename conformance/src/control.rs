@@ -106,10 +106,19 @@ impl Control {
 
     /// Makes the `nth` next call of a function answer `error`, once.
     pub fn fail(&self, name: &str, nth: u64, error: i32) {
+        self.inject(name, nth, error, 1);
+    }
+
+    /// Makes every call of a function answer `error`, until [`Control::clear_faults`].
+    pub fn fail_always(&self, name: &str, error: i32) {
+        self.inject(name, 1, error, 0);
+    }
+
+    fn inject(&self, name: &str, nth: u64, error: i32, count: u64) {
         let inject: unsafe extern "C" fn(*const c_char, u64, c_int, u64) -> c_int = self.symbol("InjectFault");
         let text = CString::new(name).unwrap_or_default();
         // SAFETY: the name is a C string.
-        assert_eq!(unsafe { inject(text.as_ptr(), nth, error, 1) }, 0, "no library under test exports {name}");
+        assert_eq!(unsafe { inject(text.as_ptr(), nth, error, count) }, 0, "no library under test exports {name}");
     }
 
     /// Ends all injected faults.

@@ -21,6 +21,8 @@ type EachReport = unsafe extern "C" fn(*const c_char, *const c_char, *mut c_void
 pub mod status {
     /// CUDA_ERROR_OUT_OF_MEMORY, hipErrorOutOfMemory.
     pub const OUT_OF_MEMORY: i32 = 2;
+    /// CUDA_ERROR_DEINITIALIZED, hipErrorDeinitialized: the library's exit handler has run.
+    pub const DEINITIALIZED: i32 = 4;
     /// CUDA_ERROR_ILLEGAL_ADDRESS, hipErrorIllegalAddress: ends the context.
     pub const ILLEGAL_ADDRESS: i32 = 700;
     /// CUDA_ERROR_UNKNOWN, hipErrorUnknown: a status that the UR has no word for.
@@ -68,6 +70,11 @@ impl Sim {
     /// Makes the `nth` next call of a function answer `error`, once.
     pub fn fail(&self, name: &str, nth: u64, error: i32) {
         self.control.fail(name, nth, error);
+    }
+
+    /// Makes every call of a function answer `error`, until [`Sim::clear_faults`].
+    pub fn fail_always(&self, name: &str, error: i32) {
+        self.control.fail_always(name, error);
     }
 
     /// Makes every call of a function take this long, until [`Sim::clear_faults`]: other threads come between its begin and its end.

@@ -10,5 +10,6 @@ mod deferred_memory;
 mod graphs;
 mod images;
 mod lost_device;
+mod shut_down;
 mod stream_ordered;
 mod timelines;

@@ -33,6 +33,8 @@ pub enum Outcome {
     Reached,
     /// The device was lost before.
     Abandoned,
+    /// The native library had shut down before, and its memory may have gone with it.
+    ShutDown,
 }
 
 /// Something to run, once.
@@ -377,11 +379,11 @@ pub fn oldest(group: Group) -> Option<u64> {
 }
 
 /// Ends the wait of every job of the group: its device will not call for them any more.
-pub fn abandon(group: Group) {
+pub fn abandon(group: Group, outcome: Outcome) {
     let mut jobs = WORKERS.jobs.lock();
     let numbers = jobs.groups.get(&group).cloned().unwrap_or_default();
     for number in numbers {
-        reach(&Process, &mut jobs, number, Outcome::Abandoned);
+        reach(&Process, &mut jobs, number, outcome);
     }
 }
 
@@ -448,7 +450,7 @@ mod tests {
         let data = other.data();
         one.arm();
         other.arm();
-        abandon(groups[0]);
+        abandon(groups[0], Outcome::Abandoned);
         assert_eq!(finished.recv(), Ok((0, Outcome::Abandoned)));
         late.arm();
         assert_eq!(finished.recv(), Ok((0, Outcome::Abandoned)));
@@ -469,7 +471,7 @@ mod tests {
         // SAFETY: a ticket's data.
         unsafe { hand_over(data) };
         assert!(expects(group), "one job is left");
-        abandon(group);
+        abandon(group, Outcome::Abandoned);
         assert!(expects(group), "nobody has armed it yet");
         abandoned.arm();
         assert!(!expects(group) && expects(other));

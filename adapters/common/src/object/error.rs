@@ -162,6 +162,13 @@ impl Error {
         self.code() == ur_result_t::ERROR_DEVICE_LOST
     }
 
+    /// Whether nothing more is reached of what was given to the device that was asked: it is lost, or the native library has
+    /// shut down, as its exit handler does while exit handlers and threads of the application still run.
+    #[must_use]
+    pub fn ends_everything(&self) -> bool {
+        self.is_lost_device() || self.code() == ur_result_t::ERROR_UNINITIALIZED
+    }
+
     /// The code the caller gets: one of the release that the library is for.
     #[must_use]
     pub fn code_for_caller(&self) -> ur_result_t {

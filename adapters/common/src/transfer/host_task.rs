@@ -83,7 +83,12 @@ impl<D: Driver> Task<D> {
         let ended = match outcome {
             Outcome::Reached => report::ended(self.work.call()),
             Outcome::Abandoned => Err(ur_result_t::ERROR_DEVICE_LOST.into()),
+            Outcome::ShutDown => Err(ur_result_t::ERROR_UNINITIALIZED.into()),
         };
+        if outcome == Outcome::ShutDown {
+            // No stream looks at a word any more, and the pages may be gone.
+            self.words.end();
+        }
         drop(self.in_flight);
         // Pinned memory stays where it is when the device is lost, and a stream that runs on after all must not hang.
         self.words.write_and_put(self.word);

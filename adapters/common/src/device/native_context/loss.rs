@@ -1,6 +1,6 @@
-//! Noticing that a device with host tasks in flight is lost.
+//! Noticing that a device with host tasks in flight is lost, or that the native library has shut down.
 //!
-//! The driver calls no host function of a lost context, so the worker has to end the jobs that it expects of it
+//! The driver calls no host function of a lost context, nor any once its exit handler has run, so the worker has to end the jobs that it expects of it
 //! ([`worker::abandon`]). Those who wait for a task on the host's side ask no device: for its report, or for a moment without
 //! tasks ([`crate::device::deferred`]). So a thread asks while tasks are in flight, but only devices of which the same task was in
 //! flight a [`PERIOD`] before: quick ones cost no native call. Whoever is told of a lost device has all devices with tasks asked at
@@ -17,7 +17,7 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 
 use crate::device::deferred;
-use crate::device::worker::{self, Group};
+use crate::device::worker::{self, Group, Outcome};
 use crate::object::error::Result;
 use crate::object::own_thread;
 
@@ -26,9 +26,9 @@ const PERIOD: Duration = Duration::from_millis(250);
 
 /// What a device is asked by.
 pub trait Probe: Send + Sync {
-    /// Whether the device says that it is lost; no while another thread asks it, unless with `leaves_work`. Then it is given something to do, so that the next question is one
+    /// How its tasks end, if the device says that it gets to none any more; nothing while another thread asks it, unless with `leaves_work`. Then it is given something to do, so that the next question is one
     /// that only the device itself can answer: of a stream without work the library may know enough.
-    fn is_lost(&self, leaves_work: bool) -> bool;
+    fn end_of_tasks(&self, leaves_work: bool) -> Option<Outcome>;
 }
 
 /// A device that has host tasks in flight, or had some at the question before.
@@ -99,8 +99,8 @@ pub fn look() {
 
 fn ask(questions: impl IntoIterator<Item = Question>, leaves_work: bool) {
     for (group, probe) in questions {
-        if probe.is_lost(leaves_work) {
-            worker::abandon(group);
+        if let Some(outcome) = probe.end_of_tasks(leaves_work) {
+            worker::abandon(group, outcome);
         }
     }
 }
@@ -143,10 +143,10 @@ mod tests {
     }
 
     impl Probe for Device {
-        fn is_lost(&self, leaves_work: bool) -> bool {
+        fn end_of_tasks(&self, leaves_work: bool) -> Option<Outcome> {
             // A test that has heard enough hears no more.
             let _ = self.asked.send(leaves_work);
-            self.is_lost.load(Ordering::SeqCst)
+            self.is_lost.load(Ordering::SeqCst).then_some(Outcome::Abandoned)
         }
     }
 

@@ -1,6 +1,6 @@
 //! A stream of the engine's own in each native context, on which nobody else's work ever is.
 //!
-//! New streams come after it, and it is what a device is asked by whether it is lost ([`crate::device::native_context::loss`]):
+//! New streams come after it, and it is what a device is asked by whether it still gets to its tasks ([`crate::device::native_context::loss`]):
 //! its answer is the context's own, whatever any queue does. It has a life of its own, so that whoever asks keeps no native
 //! context alive, and answers nothing any more once that has ended.
 
@@ -10,9 +10,10 @@ use parking_lot::Mutex;
 
 use crate::device::native_context::loss::Probe;
 use crate::device::scope::Scope;
+use crate::device::worker::Outcome;
 use crate::driver::graphs::CaptureMode;
 use crate::driver::{Driver, EventPurpose, StreamKind};
-use crate::object::error::Result;
+use crate::object::error::{Error, Result};
 
 /// The stream, made at first need.
 pub struct Origin<D: Driver> {
@@ -112,7 +113,7 @@ impl<D: Driver> Origin<D> {
 }
 
 impl<D: Driver> Probe for Origin<D> {
-    fn is_lost(&self, leaves_work: bool) -> bool {
+    fn end_of_tasks(&self, leaves_work: bool) -> Option<Outcome> {
         // The question is no part of what anybody captures: it would break a capture of the application's own on this thread.
         let before = self.driver.exchange_capture_mode(CaptureMode::Relaxed);
         let answer = self.ask(leaves_work);
@@ -120,6 +121,7 @@ impl<D: Driver> Probe for Origin<D> {
             // Nobody is left to tell; the next question puts it back to what it then finds.
             let _ = self.driver.exchange_capture_mode(before);
         }
-        answer.is_err_and(|error| error.is_lost_device())
+        let cause = answer.err().filter(Error::ends_everything)?;
+        Some(if cause.is_lost_device() { Outcome::Abandoned } else { Outcome::ShutDown })
     }
 }

@@ -147,8 +147,8 @@ fn register_snapshot<D: Driver>(event: &Event<D>, call: Call) -> Result<()> {
 /// What a question is answered, on the thread that watches.
 fn is_reached<D: Driver>(driver: &D, ask: impl FnOnce() -> Result<bool>) -> bool {
     relax_captures(driver);
-    // A lost device reaches nothing any more. Other failures are another question's, or the end of the process.
-    ask().unwrap_or_else(|error| error.is_lost_device())
+    // Where nothing is reached any more, whoever waits is told and finds out why. Other failures are another question's.
+    ask().unwrap_or_else(|error| error.ends_everything())
 }
 
 /// Says once that this thread's questions are no part of what anybody captures: a capture of the application's own that
