@@ -9,4 +9,5 @@ mod kept;
 mod order;
 mod overtaking;
 mod queue;
+mod thread_ends;
 mod timelines;

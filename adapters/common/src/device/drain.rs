@@ -210,10 +210,18 @@ pub fn add(ready: Arc<dyn Ready>) {
         drain.as_mut().map(|drain| drain.push(Arc::clone(&ready))).is_some()
     });
     if !pushed.unwrap_or(false) {
-        // The thread is being torn down.
-        return ready.run();
+        return add_without_list(ready);
     }
     turn.into_iter().for_each(Turn::work_off);
+}
+
+/// Runs something for a thread that is being torn down and has no list any more: what it makes ready would nest, and it could block.
+#[cold]
+fn add_without_list(ready: Arc<dyn Ready>) {
+    let ready = [ready];
+    if !run_on_worker(&ready) {
+        ready.into_iter().for_each(Ready::run);
+    }
 }
 
 #[cfg(all(test, not(loom)))]
