@@ -101,11 +101,12 @@ pub fn open<D: Driver>() -> core::result::Result<&'static Native<D>, OpenError> 
     if let Some(native) = objects.native.get() {
         return Ok(native);
     }
+    // Before the lock, and so dropped behind it: whoever forks while this thread has it gets a child that knows.
+    let opening = fork::Opening::begin();
     let _one_at_a_time = objects.opening.lock();
     if let Some(native) = objects.native.get() {
         return Ok(native);
     }
-    let opening = fork::Opening::begin();
     let driver = D::open()?;
     let devices = Device::enumerate(&driver).map_err(|error| OpenError::Initialise {
         library: D::PLATFORM_NAME.to_owned(),

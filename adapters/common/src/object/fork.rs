@@ -7,14 +7,14 @@
 //! load on the way of every call, no lock, and no system call. Must never: do more in the handler than set the flag, or
 //! let the child get to native calls.
 
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use ur_ffi::ur_result_t;
 
 use crate::object::error::Error;
 
-/// The native library is open or being opened.
-static OPENED: AtomicBool = AtomicBool::new(false);
+/// Attempts to open the native library that have begun and have not failed: it is open or being opened.
+static OPENED: AtomicUsize = AtomicUsize::new(0);
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
 
 /// Whether this process was forked from one that had opened the native library.
@@ -40,10 +40,10 @@ pub fn refusal(entry_point: &str) -> Error {
 pub struct Opening(());
 
 impl Opening {
-    /// The beginning of the attempt. Attempts come one at a time.
+    /// The beginning of the attempt: before it takes a lock, which the child of a fork would find locked for good.
     pub fn begin() -> Self {
         watch();
-        OPENED.store(true, Ordering::Relaxed);
+        OPENED.fetch_add(1, Ordering::Relaxed);
         Self(())
     }
 
@@ -55,7 +55,7 @@ impl Opening {
 
 impl Drop for Opening {
     fn drop(&mut self) {
-        OPENED.store(false, Ordering::Relaxed);
+        OPENED.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -74,7 +74,7 @@ fn watch() {
 
 #[cfg(unix)]
 extern "C" fn in_child() {
-    if OPENED.load(Ordering::Relaxed) {
+    if OPENED.load(Ordering::Relaxed) > 0 {
         IS_CHILD.store(true, Ordering::Relaxed);
     }
 }
