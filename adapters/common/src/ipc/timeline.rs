@@ -66,8 +66,8 @@ pub fn put<D: Driver>(_context: &Object<Context<D>>, data: Address) -> Result<()
 ///
 /// # Errors
 /// `INVALID_VALUE` for bytes that are no handle data of this adapter, or whose process is gone or gave them back, and for what
-/// is no timeline's file; `INVALID_OPERATION` where the kernel does not let this process at the other's descriptors, or where they do
-/// not see each other; `OUT_OF_RESOURCES`; what the native library answers.
+/// is no timeline's file; `INVALID_OPERATION` where the kernel does not let this process at the other's descriptors, where they do
+/// not see each other, or where another copy of the library has it in this process; `OUT_OF_RESOURCES`; what the native library answers.
 pub fn open<D: Driver>(
     context: &Object<Context<D>>,
     data: &[u8],
@@ -75,7 +75,8 @@ pub fn open<D: Driver>(
 ) -> Result<()> {
     const NAME: &str = "urIPCOpenTimelineHandleExt";
     let address = from_bytes(&unseal::<D>(NAME, TIMELINE, data)?.handle);
-    let found = descriptor::find(&address).and_then(|found| TimelineFile::open(found.identity(), || found.duplicate()));
+    let found =
+        descriptor::find(&address).and_then(|found| TimelineFile::open_others(found.identity(), || found.duplicate()));
     let file = found.map_err(|error| {
         let place = format!("{NAME}: descriptor {} of process {}", address.descriptor, address.process);
         system_error(&place, &error)

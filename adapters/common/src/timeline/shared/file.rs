@@ -156,6 +156,23 @@ impl TimelineFile {
         Self::open_in(&mut OPEN.lock(), identity, duplicate)
     }
 
+    /// As [`TimelineFile::open`], for a file of another process, which another copy of this library in this process may have
+    /// opened too. The locks are the process's: each copy would take the other's place for a dead process's, and give its lock back.
+    /// Two that open it at the same moment do not see each other.
+    ///
+    /// # Errors
+    /// `Unsupported` if another copy has it; as [`TimelineFile::open`].
+    pub fn open_others(identity: Identity, duplicate: impl FnOnce() -> io::Result<OwnedFd>) -> io::Result<Arc<Self>> {
+        Self::open(identity, || {
+            if system::is_open_here(identity) {
+                let text =
+                    "another copy of this adapter's library in this process has the timeline; open it through one";
+                return Err(io::Error::new(io::ErrorKind::Unsupported, text));
+            }
+            duplicate()
+        })
+    }
+
     fn open_in(
         open: &mut Open,
         identity: Identity,

@@ -49,6 +49,9 @@ mod present {
 
     use crate::timeline::shared::system::{Atomics, Holder, Identity};
 
+    /// What such files are called, which the system tells of a descriptor without a look at the file.
+    const NAME: &str = "unified-runtime-timeline";
+
     /// Without these a file could become smaller under its mappings.
     const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
 
@@ -110,7 +113,7 @@ mod present {
     /// # Errors
     /// The system's.
     pub fn create(size: usize) -> io::Result<OwnedFd> {
-        let file = memfd_create("unified-runtime-timeline", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        let file = memfd_create(NAME, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&file, size as u64)?;
         fcntl_add_seals(&file, SEALS | SealFlags::SEAL)?;
         Ok(file)
@@ -123,6 +126,16 @@ mod present {
     pub fn identity(file: BorrowedFd<'_>) -> io::Result<Identity> {
         let found = rustix::fs::fstat(file)?;
         Ok((found.st_dev, found.st_ino))
+    }
+
+    /// Whether this process has a descriptor of the file. Opens none.
+    pub fn is_open_here(identity: Identity) -> bool {
+        let name = format!("/memfd:{NAME} (deleted)");
+        let is_it = |path: std::path::PathBuf| {
+            std::fs::read_link(&path).is_ok_and(|target| target.as_os_str() == name.as_str())
+                && std::fs::metadata(&path).is_ok_and(|found| (found.dev(), found.ino()) == identity)
+        };
+        std::fs::read_dir("/proc/self/fd").is_ok_and(|mut all| all.any(|one| one.is_ok_and(|one| is_it(one.path()))))
     }
 
     /// The space in which this process has its number; 0 if that is not told.
@@ -236,6 +249,10 @@ mod missing {
 
     pub fn identity(_file: BorrowedFd<'_>) -> io::Result<Identity> {
         unsupported()
+    }
+
+    pub fn is_open_here(_identity: Identity) -> bool {
+        false
     }
 
     pub fn process_space() -> u64 {

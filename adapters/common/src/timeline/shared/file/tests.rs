@@ -64,6 +64,18 @@ fn a_file_is_open_once_and_its_places_last_as_long_as_it() {
     assert_eq!(first.taken().count(), 0);
 }
 
+/// The copy's descriptor is as good as that of any code which this library does not know of.
+#[test]
+fn a_file_that_another_copy_of_the_library_has_in_this_process_is_refused() {
+    let first = TimelineFile::create(0).unwrap();
+    let (identity, others) = (first.identity, first.descriptor().unwrap().try_clone_to_owned().unwrap());
+    drop(first);
+    let open = || TimelineFile::open_others(identity, || others.try_clone());
+    assert_eq!(open().err().map(|error| error.kind()), Some(io::ErrorKind::Unsupported));
+    let own = TimelineFile::open(identity, || others.try_clone()).unwrap();
+    assert!(Arc::ptr_eq(&own, &open().unwrap()), "this copy has it");
+}
+
 #[test]
 fn a_file_that_is_opened_while_its_last_user_leaves_keeps_its_one_descriptor() {
     let first = TimelineFile::create(0).unwrap();
