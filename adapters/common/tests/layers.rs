@@ -39,7 +39,7 @@ const MOST_FILES_IN_A_CIRCLE: usize = 6;
 const MOST_FILES_IN_A_FOLDER: usize = 16;
 const LONGEST_FILE: usize = 600;
 /// The goal is 200.
-const MOST_UNSAFE_BLOCKS: usize = 163;
+const MOST_UNSAFE_BLOCKS: usize = 164;
 /// Places that ask at run time which release the library is for. Nothing is compiled for one.
 const MOST_RELEASE_QUESTIONS: usize = 3;
 

@@ -7,5 +7,6 @@ mod host_task_releases;
 mod host_task_status;
 mod memcpy;
 mod native_command;
+mod signals;
 mod timestamp;
 mod without_threads;

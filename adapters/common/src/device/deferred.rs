@@ -25,6 +25,7 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::{Error, Result};
+use crate::object::own_thread;
 
 /// So long an allocation that found no memory, or the end of the adapter, waits for memory that is on its way back: what is
 /// handed over can be held up by anything that the device still has to do.
@@ -356,7 +357,7 @@ fn push(mut job: Job, size: usize) {
         return;
     }
     // Without a thread the job waits for the next one's: running it here could wait for ever.
-    pending.has_thread = std::thread::Builder::new().name("ur-release".to_owned()).spawn(work_off).is_ok();
+    pending.has_thread = own_thread::start("ur-release", work_off).is_ok();
 }
 
 fn work_off() {

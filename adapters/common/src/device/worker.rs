@@ -146,7 +146,7 @@ impl Home for Process {
             deferred::forbid_waiting();
             let _ = work(&self);
         };
-        std::thread::Builder::new().name("ur-worker".to_owned()).spawn(work).map(drop)
+        own_thread::start_for_application("ur-worker", work)
     }
 
     fn call(job: Job, outcome: Outcome) {

@@ -66,6 +66,8 @@ mod system {
     use rustix::event::epoll;
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
+    use crate::object::own_thread;
+
     /// A process that the thread waits for, until this goes.
     pub struct Process(#[allow(dead_code, reason = "closing it ends the watch")] OwnedFd);
 
@@ -88,7 +90,7 @@ mod system {
         }
         let list = Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?);
         let slept_on = Arc::clone(&list);
-        std::thread::Builder::new().name("ur-peers".to_owned()).spawn(move || wait(&slept_on))?;
+        own_thread::start("ur-peers", move || wait(&slept_on))?;
         *thread = Some(Arc::clone(&list));
         Ok(list)
     }

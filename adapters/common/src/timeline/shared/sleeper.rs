@@ -12,7 +12,7 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 
 use crate::device::deferred;
-use crate::object::error;
+use crate::object::{error, own_thread};
 use crate::timeline::shared::file::{Taken, TimelineFile};
 use crate::timeline::shared::peers::{self, Mourner};
 use crate::timeline::shared::system::Holder;
@@ -50,7 +50,7 @@ impl Sleeper {
         let made = Self { file, bell: Mutex::default(), rung: Condvar::new(), watched: Mutex::default() };
         let sleeper = Arc::new(made);
         let thread = Arc::clone(&sleeper);
-        std::thread::Builder::new().name("ur-timeline".to_owned()).spawn(move || thread.run())?;
+        own_thread::start("ur-timeline", move || thread.run())?;
         Ok(sleeper)
     }
 
