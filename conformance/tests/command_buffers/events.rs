@@ -6,10 +6,12 @@ use core::ptr::{null, null_mut};
 
 use ur_conformance::command_buffer::{Command, CommandBuffer, SyncPoint, device_can, list};
 use ur_conformance::ffi::{
-    ur_device_info_t, ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_result_t,
+    ur_device_info_t, ur_event_handle_t, ur_event_info_t, ur_event_native_properties_t, ur_event_status_t as Status,
+    ur_exp_event_desc_t, ur_result_t,
 };
 use ur_conformance::{
-    Event, Fixture, Gate, Kind, Memory, Timeline, ask, expect_success, needs_sim, ok, query, refused, timeline, ur,
+    Event, Fixture, Gate, Kind, Memory, Timeline, ask, expect_success, needs_function, needs_sim, ok, query, refused,
+    timeline, ur,
 };
 
 /// Appends a copy of 4 bytes that waits for events, and asks for its event and its handle where they are wanted.
@@ -224,6 +226,16 @@ fn an_event_that_was_exchanged_stays_for_the_launch_that_is_on_its_way() {
 
 extern "C" fn add_nothing(_data: *mut c_void) {}
 
+/// A finalised buffer with another one in it.
+fn around(fixture: &Fixture, inner: &CommandBuffer) -> CommandBuffer {
+    let outer = CommandBuffer::new(fixture);
+    let (b, child, mut point) = (outer.handle(), inner.handle(), SyncPoint::MAX);
+    let (none, out) = (null_mut(), &raw mut point);
+    ok!(CommandBufferExp.pfnAppendNativeCommandExp(b, Some(add_nothing), none, child, 0, null(), out));
+    outer.finalize();
+    outer
+}
+
 #[test]
 fn a_launch_behind_an_unresolved_wait_is_refused_where_its_commands_have_events() {
     let fixture = Fixture::new();
@@ -239,11 +251,7 @@ fn a_launch_behind_an_unresolved_wait_is_refused_where_its_commands_have_events(
     let event = Event::take(event);
     inner.finalize();
     // The outer one's launches signal the inner one's event.
-    let outer = CommandBuffer::new(&fixture);
-    let (b, child, mut point) = (outer.handle(), inner.handle(), SyncPoint::MAX);
-    let (none, out) = (null_mut(), &raw mut point);
-    ok!(CommandBufferExp.pfnAppendNativeCommandExp(b, Some(add_nothing), none, child, 0, null(), out));
-    outer.finalize();
+    let outer = around(&fixture, &inner);
     queue.wait_for(&timeline, 1);
     for buffer in [&inner, &outer] {
         // Who waits for the event after the call would not wait for the launch.
@@ -253,5 +261,66 @@ fn a_launch_behind_an_unresolved_wait_is_refused_where_its_commands_have_events(
     queue.finish();
     [&inner, &outer].into_iter().for_each(|buffer| buffer.on(&queue));
     event.wait();
+    queue.finish();
+}
+
+fn reusable(fixture: &Fixture) -> Event {
+    let (description, mut event) = (ur_exp_event_desc_t::default(), null_mut());
+    ok!(EventExp.pfnCreateExp(fixture.context(), fixture.device(), &raw const description, &raw mut event));
+    Event::take(event)
+}
+
+/// An event over a native one that stays the application's.
+fn lent(fixture: &Fixture, native: &Event) -> Event {
+    let (mut value, mut event) = (0, null_mut());
+    ok!(Event.pfnGetNativeHandle(native.handle(), &raw mut value));
+    let properties = ur_event_native_properties_t::default();
+    ok!(Event.pfnCreateWithNativeHandle(value, fixture.context(), &raw const properties, &raw mut event));
+    Event::take(event)
+}
+
+/// A node names the event and no signal: in its turn the launch would wait for what the event stands for by then.
+#[test]
+fn a_launch_behind_an_unresolved_wait_is_refused_where_its_commands_wait_for_what_can_be_signalled_again() {
+    needs_function!(urEventCreateExp);
+    let fixture = Fixture::new();
+    if !are_there(&fixture) || !timeline::are_there() {
+        return;
+    }
+    let (queue, timeline) = (fixture.in_order(), Timeline::at_zero(&fixture));
+    let memory = fixture.memory(Kind::Device, 8);
+    let mut plain = null_mut();
+    ok!(Enqueue.pfnEventsWait(queue.handle(), 0, null(), &raw mut plain));
+    let (plain, again) = (Event::take(plain), reusable(&fixture));
+    let over_native = lent(&fixture, &plain);
+    let waiting = |buffer: &CommandBuffer, event: &Event, command: *mut Command| {
+        let answer = copy(buffer, memory.at(4), memory.pointer(), &[event.handle()], null_mut(), command);
+        expect_success(answer, "urCommandBufferAppendUSMMemcpyExp");
+        buffer.finalize();
+    };
+    let [one, of_the_application, none] = [(); 3].map(|()| CommandBuffer::new(&fixture));
+    waiting(&one, &again, null_mut());
+    waiting(&of_the_application, &over_native, null_mut());
+    waiting(&none, &plain, null_mut());
+    let outer = around(&fixture, &one);
+    let (changed, mut command) = (CommandBuffer::updatable(&fixture), null_mut());
+    waiting(&changed, &again, &raw mut command);
+
+    queue.wait_for(&timeline, 1);
+    for buffer in [&one, &of_the_application, &outer, &changed] {
+        assert_eq!(buffer.enqueue(&queue, &[], null_mut()), ur_result_t::ERROR_UNSUPPORTED_FEATURE);
+    }
+    none.on(&queue);
+    let change = |event: &Event| {
+        let list = [event.handle()];
+        ok!(CommandBufferExp.pfnUpdateWaitEventsExp(command, 1, list.as_ptr()));
+    };
+    change(&plain);
+    changed.on(&queue);
+    change(&again);
+    assert_eq!(changed.enqueue(&queue, &[], null_mut()), ur_result_t::ERROR_UNSUPPORTED_FEATURE);
+    timeline.signal(1);
+    queue.finish();
+    [&one, &of_the_application, &outer, &changed].into_iter().for_each(|buffer| buffer.on(&queue));
     queue.finish();
 }

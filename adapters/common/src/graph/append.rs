@@ -374,6 +374,13 @@ impl<D: Driver> Retained<D> {
         self.allocations.iter().filter(|(_, is_freed)| !**is_freed).map(|(address, _)| *address).collect()
     }
 
+    /// Whether a node that names an event which can be signalled again is none of those that can be changed.
+    pub fn follows_signals_for_good(&self, changeable: &[EventNode<D>]) -> bool {
+        let changeable = changeable.iter().filter(|node| node.event().can_be_signalled_again()).count();
+        // Those of nested buffers are among them, and of each that can be changed the one that it was recorded with.
+        self.events.iter().filter(|event| event.can_be_signalled_again()).count() > changeable
+    }
+
     /// Keeps a memory object.
     pub fn keep_memory(&mut self, memory: &Object<Mem<D>>) {
         self.memory.push(memory.to_arc());

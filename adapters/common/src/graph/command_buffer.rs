@@ -198,6 +198,8 @@ impl<D: Driver> CommandBuffer<D> {
         let retained = &mut recording.retained;
         executable.switch_off(&retained.launches)?;
         let (launches, events) = (core::mem::take(&mut retained.launches), core::mem::take(&mut retained.event_nodes));
+        let changeable = if self.properties.is_updatable { &events[..] } else { &[] };
+        executable.set_follows_signals(retained.follows_signals_for_good(changeable));
         executable.set_changes(Changes::new(launches, events, core::mem::take(&mut retained.uses)));
         executable.set_signals_events(retained.signals_events);
         let left = retained.left_allocated();

@@ -94,9 +94,16 @@ impl<D: Driver> Command<D> for LaunchGraph<'_, D> {
                  stand for this launch (append without phEvent, or wait for the timeline on the host first)",
             ));
         }
+        if self.executable.follows_signals() {
+            return Err(follows_signals());
+        }
         let owned = match self.owner {
             Owner::Buffer(buffer) if buffer.properties.is_updatable => {
-                launch_later(buffer.to_arc(), self.executable.changes().snapshot())
+                let snapshot = self.executable.changes().snapshot();
+                if snapshot.follows_signals() {
+                    return Err(follows_signals());
+                }
+                launch_later(buffer.to_arc(), snapshot)
             }
             Owner::Buffer(buffer) => {
                 let buffer = buffer.to_arc();
@@ -109,6 +116,17 @@ impl<D: Driver> Command<D> for LaunchGraph<'_, D> {
         };
         Ok((owned, ()))
     }
+}
+
+/// The nodes name events and no signals, so in the launch's turn they would wait for what the events stand for by then.
+#[cold]
+fn follows_signals() -> Error {
+    Error::unsupported(
+        "a command buffer whose commands wait for an event that can be signalled again (of urEventCreateExp, of another command \
+         buffer's command, or over a native event of the application's), behind a wait for what nobody has submitted yet: the \
+         launch would wait for a later signal than the one before it (give the event to the launch's phEventWaitList instead of \
+         the command's, or wait for the timeline on the host first)",
+    )
 }
 
 /// A deferred launch of a buffer as it was at its enqueue. Launches of one graph wait for each other, over native calls too.

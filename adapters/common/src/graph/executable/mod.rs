@@ -134,6 +134,8 @@ pub struct Executable<D: Driver> {
     changes: Mutex<Changes<D>>,
     /// Whether its commands signal events.
     signals_events: bool,
+    /// Whether commands that stay as they are wait for events that can be signalled again.
+    follows_signals: bool,
 }
 
 impl<D: Driver> Executable<D> {
@@ -155,6 +157,7 @@ impl<D: Driver> Executable<D> {
             has_leftovers: AtomicBool::new(false),
             changes: Mutex::new(Changes::default()),
             signals_events: false,
+            follows_signals: false,
         }
     }
 
@@ -166,6 +169,17 @@ impl<D: Driver> Executable<D> {
     /// Whether its commands signal events.
     pub fn signals_events(&self) -> bool {
         self.signals_events
+    }
+
+    /// Notes whether commands that stay as they are wait for events that can be signalled again.
+    pub fn set_follows_signals(&mut self, follows_signals: bool) {
+        self.follows_signals = follows_signals;
+    }
+
+    /// Whether commands that stay as they are wait for events that can be signalled again: a launch waits for the signal that is
+    /// the last one at its native call, and one that is kept comes to that later than it was enqueued.
+    pub fn follows_signals(&self) -> bool {
+        self.follows_signals
     }
 
     /// Makes it one that nobody has launched yet changeable. Launches that have nothing to do are switched off.

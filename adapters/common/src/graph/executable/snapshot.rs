@@ -24,6 +24,15 @@ pub struct Snapshot<D: Driver> {
     pub uses: Box<[Used<D>]>,
 }
 
+impl<D: Driver> Snapshot<D> {
+    /// Whether a command that can be changed waits for an event that can be signalled again ([`Executable::follows_signals`]).
+    ///
+    /// [`Executable::follows_signals`]: crate::graph::executable::Executable::follows_signals
+    pub fn follows_signals(&self) -> bool {
+        self.events.iter().any(|event| event.can_be_signalled_again())
+    }
+}
+
 impl<D: Driver> Clone for Snapshot<D> {
     fn clone(&self) -> Self {
         Self { launches: self.launches.clone(), events: self.events.clone(), uses: self.uses.clone() }

@@ -94,6 +94,11 @@ impl<D: Driver> Event<D> {
         self.marker().is_some_and(PooledEvent::is_lent)
     }
 
+    /// Whether its native event may stand for something else later: it is signalled again and again, or the application's.
+    pub fn can_be_signalled_again(&self) -> bool {
+        self.as_reusable().is_some() || self.is_lent()
+    }
+
     /// As [`Event::last_signal`] for an event over a native one that the application may record anew or destroy before that turn.
     ///
     /// # Errors
