@@ -14,7 +14,8 @@ use ur_conformance::native::Hip;
 use ur_conformance::owned::event_of;
 use ur_conformance::sim::status as status_of;
 use ur_conformance::{
-    Event, Fixture, Gate, Kind, Launch, Queue, ask, needs_function, needs_sim, ok, query, refused, ur,
+    Event, Fixture, Gate, Kind, Launch, Queue, Timeline, ask, needs_function, needs_sim, ok, query, refused, timeline,
+    ur,
 };
 
 /// So long a call may take that must not wait, at most.
@@ -345,6 +346,40 @@ fn urEventGetProfilingInfo_does_not_wait_for_a_signal_that_another_thread_is_mak
         assert!(answer.is_ok(), "the question waits for the signal");
     });
     queue.finish();
+}
+
+/// A queue that is full makes the call wait for what the queue waits for: the host task, perhaps, that signals the event on another.
+#[test]
+fn urEnqueueEventsWaitWithBarrierExt_does_not_wait_for_a_signal_of_the_event_that_another_queue_is_being_given() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    needs_function!(urEventCreateExp);
+    if !timeline::are_there() {
+        return;
+    }
+    let (full, other, timeline) = (fixture.in_order(), fixture.in_order(), Timeline::at_zero(&fixture));
+    let event = with_flags(&fixture, Flags::ENABLE_PROFILING);
+    // What it is given makes no native call, so this test can hold all of them.
+    other.wait_for(&timeline, 1);
+    let answer = std::thread::scope(|scope| {
+        let records = sim.hold_calls("cuEventRecord");
+        let signalling = scope.spawn(|| signal(&full, &event, &[]));
+        records.wait_for_one(|| signalling.is_finished());
+        let (told, answers) = channel();
+        let (event, other) = (&event, &other);
+        scope.spawn(move || {
+            signal(other, event, &[]);
+            let _ = told.send(());
+        });
+        let answer = answers.recv_timeout(PATIENCE);
+        drop(records);
+        answer
+    });
+    timeline.signal(1);
+    [&full, &other].into_iter().for_each(Queue::finish);
+    assert!(answer.is_ok(), "one signal waits for the other");
+    event.wait();
+    times(&event);
 }
 
 #[test]

@@ -33,14 +33,69 @@ pub struct Reusable<D: Driver> {
     sites: Box<[Site<D>]>,
     /// Which site was recorded last, or was made first.
     latest: AtomicUsize,
-    /// Times of the last signal.
-    stamps: RwLock<Option<Stamps<D>>>,
+    times: SignalTimes<D>,
     /// The queue of this process that signalled it last.
     signaller: Mutex<Option<Arc<dyn Submitter<D>>>>,
     /// What other processes open it by, if they may.
     handle: Option<IpcHandle>,
     /// How often its native event was given to the application or to a command buffer's node, or is about to be.
     exports: AtomicUsize,
+}
+
+/// Times of the last signal.
+///
+/// Several threads may signal at once, each inside a native call that waits for room on its queue, so no lock is held over that: a
+/// second signal on another queue would wait for the first one's. Instead signals are counted when they begin and when they end, and
+/// nothing is told while one is on its way, since the native event may be of one signal then and the host's times of another.
+struct SignalTimes<D: Driver> {
+    last: RwLock<Option<Stamps<D>>>,
+    begun: AtomicUsize,
+    ended: AtomicUsize,
+}
+
+impl<D: Driver> Default for SignalTimes<D> {
+    fn default() -> Self {
+        Self { last: RwLock::new(None), begun: AtomicUsize::new(0), ended: AtomicUsize::new(0) }
+    }
+}
+
+impl<D: Driver> SignalTimes<D> {
+    /// Notes that a signal begins.
+    fn begin(&self) -> Signalling<'_> {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        Signalling { ended: &self.ended }
+    }
+
+    /// Has the last signal's times looked at, if all of them are one signal's.
+    ///
+    /// # Errors
+    /// As `look`; `PROFILING_INFO_NOT_AVAILABLE` before the first signal, and while somebody signals.
+    fn with<R>(&self, look: impl FnOnce(&Stamps<D>) -> Result<R>) -> Result<R> {
+        // In this order: as many had begun as had ended.
+        let ended = self.ended.load(Ordering::SeqCst);
+        let is_still = || self.begun.load(Ordering::SeqCst) == ended;
+        let being_signalled = || not_available("the event is being signalled");
+        if !is_still() {
+            return Err(being_signalled());
+        }
+        let looked = {
+            let last = self.last.read();
+            look(last.as_ref().ok_or_else(|| not_available("nothing has signalled the event yet"))?)
+        };
+        // What began meanwhile may have been recorded meanwhile.
+        if is_still() { looked } else { Err(being_signalled()) }
+    }
+}
+
+/// A signal on its way, until this is dropped.
+struct Signalling<'t> {
+    ended: &'t AtomicUsize,
+}
+
+impl Drop for Signalling<'_> {
+    fn drop(&mut self) {
+        self.ended.fetch_add(1, Ordering::SeqCst);
+    }
 }
 
 /// Signals that were kept, by their events. Generic over the event, so that events may know it.
@@ -178,7 +233,7 @@ impl<D: Driver> Reusable<D> {
             purpose,
             sites,
             latest: AtomicUsize::new(latest),
-            stamps: RwLock::new(None),
+            times: SignalTimes::default(),
             signaller: Mutex::new(None),
             handle,
             exports: AtomicUsize::new(0),
@@ -267,16 +322,23 @@ impl<D: Driver> Reusable<D> {
             let _ = site.marker.set(make(from, self.purpose)?);
         }
         let marker = site.marker.get().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
-        // Held over the record, so that nobody takes these times for another signal's.
-        let mut stamps = (self.purpose == EventPurpose::Times).then(|| self.stamps.write());
+        let signalling = self.is_timed().then(|| self.times.begin());
         let host = HostTimes { queued, submitted: host_time_ns() };
         if let Some(event) = record(&|stream| from.driver.record_event(marker.raw(), stream))? {
             return Ok(Some(event));
         }
-        self.latest.store(index, Ordering::Release);
-        if let Some(stamps) = &mut stamps {
-            **stamps = Some(Stamps::new(host, None, from.time_base()));
-        }
+        let Some(_signalling) = signalling else {
+            self.latest.store(index, Ordering::Release);
+            return Ok(None);
+        };
+        let stamps = Stamps::new(host, None, from.time_base());
+        // Together, so that the last one of several that come at once leaves both. What was there is dropped outside the lock.
+        let before = {
+            let mut last = self.times.last.write();
+            self.latest.store(index, Ordering::Release);
+            last.replace(stamps)
+        };
+        drop(before);
         Ok(None)
     }
 
@@ -317,12 +379,11 @@ impl<D: Driver> Reusable<D> {
         if self.purpose != EventPurpose::Times {
             return Err(not_available("the event was created without UR_EXP_EVENT_FLAG_ENABLE_PROFILING"));
         }
-        // Who signals it may wait in the native library, and the signal has no times before that.
-        let stamps = self.stamps.try_read().ok_or_else(|| not_available("the event is being signalled"))?;
-        let stamps = stamps.as_ref().ok_or_else(|| not_available("nothing has signalled the event yet"))?;
-        let marker = self.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
-        let driver = marker.native_context().driver;
-        stamps.time(property, marker, || driver.event_is_complete(marker.raw()))
+        self.times.with(|stamps| {
+            let marker = self.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
+            let driver = marker.native_context().driver;
+            stamps.time(property, marker, || driver.event_is_complete(marker.raw()))
+        })
     }
 }
 
