@@ -5,7 +5,7 @@ use ur_conformance::ffi::ur_result_t as Code;
 use ur_conformance::native_graph::NativeGraph;
 use ur_conformance::pool::{Plan, Take, free, give};
 use ur_conformance::{
-    Fixture, Graph, Image, Kind, Launch, Shape, expect_code, graph, memory, needs_capture, needs_sim, ok, ur,
+    Fixture, Graph, Image, Kind, Launch, Shape, child, expect_code, graph, memory, needs_capture, needs_sim, ok, ur,
 };
 
 const COUNT: usize = 256;
@@ -189,4 +189,25 @@ fn kept_blocks_stay_where_they_are_when_a_capture_begins_before_urQueueFinish_ha
     assert_eq!(freed(), before, "frees on a stream that captures");
     drop(Graph::take(graph::end(&queue)));
     queue.finish();
+}
+
+/// The end of the capture does what was left to the stream; whoever finds a capture must not look again at once.
+#[test]
+fn urUSMPoolRelease_returns_while_a_queue_captures_that_several_threads_use() {
+    let test = "urUSMPoolRelease_returns_while_a_queue_captures_that_several_threads_use";
+    child::in_time::<&str>(test, &[], || {
+        let fixture = Fixture::new();
+        needs_capture!(fixture);
+        let (queue, pool, kernel) = (fixture.in_order(), Plan::new().of(&fixture), fixture.basic(c"empty"));
+        give(&queue, Take::new(1 << 16).from(&pool).on(&queue));
+        std::thread::scope(|scope| {
+            scope.spawn(|| Launch::new(&kernel, &[1]).on(&queue));
+        });
+        let graph = Graph::captured(&queue, || {
+            Launch::new(&kernel, &[1]).on(&queue);
+            drop(pool);
+        });
+        assert_eq!(node_count(&graph), 1);
+        queue.finish();
+    });
 }

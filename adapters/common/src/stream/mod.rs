@@ -303,8 +303,8 @@ impl<D: Driver> Stream<D> {
             // Whoever has the lock does it on the way out.
             let Some(mut state) = self.try_lock() else { return };
             if self.is_capturing() {
-                // Followed when the capture has ended.
-                return;
+                // Followed when the capture has ended. To look for words behind the unlocking would lead here again.
+                return state.unlock_with::<false>();
             }
             let after: Vec<_> = self.words.take().into_iter().map(|word| word.follow(self, &mut state)).collect();
             drop(state);
@@ -528,21 +528,27 @@ impl<D: Driver> Held<'_, D> {
     /// As dropping it.
     #[inline(always)]
     pub fn unlock(self) {
-        let mut this = ManuallyDrop::new(self);
-        // SAFETY: it is not dropped.
-        unsafe { this.give_back() };
+        self.unlock_with::<true>();
     }
 
-    /// Gives the lock back.
+    /// As dropping it; what others left word of stays where it is without `FOLLOWS`.
+    #[inline(always)]
+    fn unlock_with<const FOLLOWS: bool>(self) {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: it is not dropped.
+        unsafe { this.give_back::<FOLLOWS>() };
+    }
+
+    /// Gives the lock back, and does what others left word of meanwhile if `FOLLOWS`.
     ///
     /// # Safety
     /// Called once, and nothing of this is used behind it.
     #[inline(always)]
-    unsafe fn give_back(&mut self) {
+    unsafe fn give_back<const FOLLOWS: bool>(&mut self) {
         self.stream.published_position.store(self.guard.position, Ordering::Release);
         // SAFETY: the guard is taken here alone, once by the caller's promise.
         let guard = unsafe { ManuallyDrop::take(&mut self.guard) };
-        if unlikely(guard.unlock()) && unlikely(!self.stream.words.is_empty()) {
+        if unlikely(guard.unlock()) && FOLLOWS && unlikely(!self.stream.words.is_empty()) {
             self.stream.follow_words();
         }
     }
@@ -552,7 +558,7 @@ impl<D: Driver> Drop for Held<'_, D> {
     #[inline(always)]
     fn drop(&mut self) {
         // SAFETY: `self` ends with this, and `unlock` lets nobody drop it.
-        unsafe { self.give_back() };
+        unsafe { self.give_back::<true>() };
     }
 }
 
