@@ -88,6 +88,28 @@ impl Streams {
         unsafe { query(event) }
     }
 
+    /// How many nodes an application's own relaxed capture of a stream has, which whatever `work` does must leave whole.
+    #[track_caller]
+    pub fn nodes_of_capture(&self, stream: usize, work: impl FnOnce()) -> usize {
+        const RELAXED: c_uint = 2;
+        let name = if self.cuda.is_some() { "StreamBeginCapture_v2" } else { "StreamBeginCapture" };
+        let begin: unsafe extern "C" fn(usize, c_uint) -> c_int = self.call(name);
+        let end: unsafe extern "C" fn(usize, *mut usize) -> c_int = self.call("StreamEndCapture");
+        let count_nodes: unsafe extern "C" fn(usize, *mut usize, *mut usize) -> c_int = self.call("GraphGetNodes");
+        let destroy: unsafe extern "C" fn(usize) -> c_int = self.call("GraphDestroy");
+        // SAFETY: the stream is alive.
+        assert_eq!(unsafe { begin(stream, RELAXED) }, 0, "{name}");
+        work();
+        let (mut graph, mut count) = (0, 0);
+        // SAFETY: the stream is alive, the output a live local.
+        assert_eq!(unsafe { end(stream, &raw mut graph) }, 0, "the end of the application's own capture");
+        // SAFETY: the graph is this function's, the output a live local.
+        assert_eq!(unsafe { count_nodes(graph, core::ptr::null_mut(), &raw mut count) }, 0, "GraphGetNodes");
+        // SAFETY: as above, and nobody uses it any more.
+        assert_eq!(unsafe { destroy(graph) }, 0, "GraphDestroy");
+        count
+    }
+
     /// Destroys an event that is the test's.
     pub fn destroy_event(&self, event: usize) {
         let name = if self.cuda.is_some() { "EventDestroy_v2" } else { "EventDestroy" };

@@ -2,10 +2,13 @@
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
 use ur_conformance::ffi::ur_result_t as Code;
+use ur_conformance::native::Streams;
 use ur_conformance::native_graph::NativeGraph;
-use ur_conformance::pool::{Plan, Take, free, give};
+use ur_conformance::pool::{Plan, Take, free, give, known_reuse, trim};
+use ur_conformance::sim::status;
 use ur_conformance::{
-    Fixture, Graph, Image, Kind, Launch, Shape, child, expect_code, graph, memory, needs_capture, needs_sim, ok, ur,
+    Fixture, Gate, Graph, Image, Kind, Launch, Queue, Shape, child, expect_code, graph, memory, needs_capture,
+    needs_sim, ok, ur,
 };
 
 const COUNT: usize = 256;
@@ -134,7 +137,7 @@ fn a_pool_s_kept_blocks_stay_where_they_are_while_the_queue_captures() {
     let kernel = fixture.basic(c"empty");
     let graph = Graph::captured(&queue, || {
         Launch::new(&kernel, &[1]).on(&queue);
-        ur_conformance::pool::trim(&fixture, pool.handle(), 0);
+        trim(&fixture, pool.handle(), 0);
         // The end of the pool takes them back when the capture has ended.
         drop(pool);
     });
@@ -210,4 +213,62 @@ fn urUSMPoolRelease_returns_while_a_queue_captures_that_several_threads_use() {
         assert_eq!(node_count(&graph), 1);
         queue.finish();
     });
+}
+
+/// The native stream of a queue, and calls to use it beside the adapter.
+fn native_of(fixture: &Fixture, queue: &Queue) -> (usize, Streams) {
+    let (mut stream, mut context) = (0, 0);
+    ok!(Queue.pfnGetNativeHandle(queue.handle(), core::ptr::null_mut(), &raw mut stream));
+    let has_context = ur!(Context.pfnGetNativeHandle(fixture.context(), &raw mut context)) == Code::SUCCESS;
+    (stream, Streams::of(has_context.then_some(context)))
+}
+
+/// Each of them would ask the stream whether it is idle, and free there.
+#[test]
+fn a_trim_a_full_device_and_the_end_of_a_pool_leave_a_stream_alone_that_the_application_captures() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let sim = needs_sim!(fixture);
+    let (queue, other, pool) = (fixture.in_order(), fixture.in_order(), Plan::new().of(&fixture));
+    let (stream, native) = native_of(&fixture, &queue);
+    give(&queue, Take::new(1 << 16).from(&pool).on(&queue));
+    let mut block = core::ptr::null_mut();
+    let nodes_of_trim = native.nodes_of_capture(stream, || trim(&fixture, pool.handle(), 0));
+    let nodes_of_relief = native.nodes_of_capture(stream, || {
+        sim.fail("cuMemAllocFromPoolAsync", 1, status::OUT_OF_MEMORY);
+        block = Take::new(1 << 20).on(&other);
+        sim.clear_faults();
+    });
+    let nodes_of_end = native.nodes_of_capture(stream, || drop(pool));
+    assert_eq!([nodes_of_trim, nodes_of_relief, nodes_of_end], [0; 3]);
+    give(&other, block);
+    other.finish();
+    queue.finish();
+}
+
+/// What queues got past is asked of each of them when a pool's slabs are looked at.
+#[test]
+fn a_look_at_slabs_leaves_a_stream_alone_that_the_application_captures() {
+    /// More than a queue keeps, so that it goes back to the slab, which waits for the queue.
+    const LARGE: usize = 80 << 20;
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    // Who finds no room asks, then, before there is a new slab.
+    let pool = Plan::new().reuse(known_reuse()).of(&fixture);
+    let (queue, other) = (fixture.in_order(), fixture.in_order());
+    let (stream, native) = native_of(&fixture, &queue);
+    let take = || Take::new(LARGE).kind(Kind::Host).from(&pool);
+    let mut gate = Gate::new(&fixture);
+    gate.block(&queue);
+    give(&queue, take().on(&queue));
+    let mut block = core::ptr::null_mut();
+    let nodes = native.nodes_of_capture(stream, || {
+        block = take().on(&other);
+        trim(&fixture, pool.handle(), 0);
+    });
+    gate.open();
+    queue.finish();
+    assert_eq!(nodes, 0);
+    give(&other, block);
+    other.finish();
 }

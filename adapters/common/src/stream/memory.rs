@@ -37,16 +37,28 @@ impl<D: Driver> Stream<D> {
     }
 
     fn is_idle_and_not_captured(&self) -> Result<bool> {
-        // Who has the native stream may capture it, and the question whether it is idle would break that.
-        let captures_nothing = |native: &D::Stream| Ok(self.driver.capture_info(native)?.status == CaptureStatus::None);
-        if self.is_shared() && !self.ask(captures_nothing)? {
+        if self.is_shared() && !self.ask(self.captures_nothing())? {
             return Ok(false);
         }
         self.is_idle()
     }
 
+    fn captures_nothing(&self) -> impl FnOnce(&D::Stream) -> Result<bool> {
+        move |native| Ok(self.driver.capture_info(native)?.status == CaptureStatus::None)
+    }
+
+    /// Whether somebody else who has the native stream may be capturing it: the question whether it is idle would break that, and what
+    /// is put there for the engine's own ends would become part of the graph. A lost device captures nothing any more.
+    pub(super) fn is_captured_elsewhere(&self) -> bool {
+        self.is_shared()
+            && match self.ask(self.captures_nothing()) {
+                Ok(captures_nothing) => !captures_nothing,
+                Err(error) => !error.is_lost_device(),
+            }
+    }
+
     /// Empties the free lists that `which` names. When the stream had nothing to do, what it gave back is the pool's on
-    /// return. Nothing happens while a native call that can block is on its way.
+    /// return. Nothing happens while a native call that can block is on its way, nor while anybody captures the stream.
     ///
     /// # Errors
     /// What the native library answers; what could not be given back stays kept.
@@ -58,6 +70,9 @@ impl<D: Driver> Stream<D> {
     }
 
     fn flush_in(&self, state: Held<'_, D>, which: impl Fn(&PoolBackend<D>) -> bool) -> Result<()> {
+        if self.is_captured_elsewhere() {
+            return Ok(());
+        }
         match self.flush_to_pools(state, which) {
             // It has nothing to give back and will see no free any more, and whoever asks may want memory of another device.
             Err(error) if error.is_lost_device() => Ok(()),
@@ -120,10 +135,15 @@ impl<D: Driver> Stream<D> {
     }
 
     /// Empties a pool's free lists and keeps nothing more of it. When the stream had nothing to do, what it gave back is the
-    /// pool's on return. While a native call that can block is on its way, the lock's holder does it afterwards.
+    /// pool's on return. While a native call that can block is on its way, the lock's holder does it afterwards; while somebody else
+    /// captures the stream and blocks are kept, the next one who has the lock behind that.
     pub fn close_pool(&self, pool: u64) {
         let Some(mut state) = self.lock_unless_calling() else { return self.leave(Word::ClosePool(pool)) };
         let gives_back = state.cache.keeps_any(|backend: &PoolBackend<D>| backend.pool == pool);
+        if gives_back && self.is_captured_elsewhere() {
+            drop(state);
+            return self.leave(Word::ClosePool(pool));
+        }
         let idle = gives_back && self.has_nothing_to_do(&state).unwrap_or(false);
         let natively = state.cache.frees_natively(|backend| backend.pool == pool);
         let closed = {
@@ -136,7 +156,7 @@ impl<D: Driver> Stream<D> {
     }
 
     /// Takes a block back that nobody uses any more: at once, or by whoever is inside a native call that can block. Gives
-    /// it back to the caller if the stream's queue is gone, or the native stream may be.
+    /// it back to the caller if the stream's queue is gone, the native stream may be, or somebody else may be capturing that.
     ///
     /// # Errors
     /// What the native library answers; the block is nowhere then.
@@ -146,7 +166,7 @@ impl<D: Driver> Stream<D> {
             return Ok(None);
         };
         let state = &mut *state;
-        if state.cache.has_ended() || self.has_parted() {
+        if state.cache.has_ended() || self.has_parted() || self.is_captured_elsewhere() {
             return Ok(Some(claimed));
         }
         state.cache.give_back_from(self, &mut state.position, &claimed.backend, pointer, claimed.size)?;

@@ -302,8 +302,9 @@ impl<D: Driver> Stream<D> {
         while !self.words.is_empty() {
             // Whoever has the lock does it on the way out.
             let Some(mut state) = self.try_lock() else { return };
-            if self.is_capturing() {
-                // Followed when the capture has ended. To look for words behind the unlocking would lead here again.
+            if self.is_capturing() || self.is_captured_elsewhere() {
+                // Followed when the capture has ended, somebody else's with the next use of the stream. To look for words behind the
+                // unlocking would lead here again.
                 return state.unlock_with::<false>();
             }
             let after: Vec<_> = self.words.take().into_iter().map(|word| word.follow(self, &mut state)).collect();
@@ -352,6 +353,10 @@ impl<D: Driver> Stream<D> {
             (state.position, flushed, state.cache.has_slabs())
         };
         self.reach(position)?;
+        // The stream's own thread looks for words nowhere else; there are some where somebody else captured the stream.
+        if unlikely(!self.words.is_empty()) {
+            self.follow_words();
+        }
         if unlikely(has_slabs) { flushed.and(self.keep_thresholds()) } else { flushed }
     }
 
@@ -423,12 +428,15 @@ impl<D: Driver> Stream<D> {
     }
 
     /// As [`Stream::record_marker`] for somebody else, who must not wait: `None` also while a native call that can block is
-    /// on its way.
+    /// on its way, and while somebody captures the stream.
     ///
     /// # Errors
     /// What the native library answers.
     pub fn record_marker_unless_calling(&self) -> Result<Option<(u64, PooledEvent<D>)>> {
-        self.lock_unless_calling().map_or(Ok(None), |state| self.record_marker_in(&state))
+        match self.lock_unless_calling() {
+            Some(state) if !self.is_captured_elsewhere() => self.record_marker_in(&state),
+            _ => Ok(None),
+        }
     }
 
     fn record_marker_in(&self, state: &StreamState<D>) -> Result<Option<(u64, PooledEvent<D>)>> {
