@@ -4,13 +4,17 @@
 
 use core::ptr::{null, null_mut};
 
-use ur_conformance::command_buffer::{Change, SyncPoint, description};
+use ur_conformance::command_buffer::{Change, Command, SyncPoint, description, device_can, list};
 use ur_conformance::current::{Current, Place};
 use ur_conformance::faults::{Attempt, Finish, Sweep, enqueue, make_kernel, make_queue, tried};
-use ur_conformance::ffi::{ur_mem_flags_t as MemFlags, ur_queue_flags_t as Flags, ur_result_t as Code};
+use ur_conformance::ffi::{
+    ur_device_info_t, ur_event_handle_t, ur_exp_event_desc_t, ur_mem_flags_t as MemFlags, ur_queue_flags_t as Flags,
+    ur_result_t as Code,
+};
 use ur_conformance::sim::status;
 use ur_conformance::{
-    Buffer, CommandBuffer, Context, Environment, Fixture, Kind, Launch, buffer, expect_code, memory, needs_sim, ur,
+    Buffer, CommandBuffer, Context, Environment, Event, Fixture, Kind, Launch, Timeline, buffer, expect_code, memory,
+    needs_function, needs_sim, ok, timeline, ur,
 };
 
 const WORDS: usize = 16;
@@ -223,4 +227,55 @@ fn a_fill_that_could_not_be_appended_is_no_use_of_its_buffer() {
         queue.finish();
         assert_eq!(buffer.read::<u32>(&queue), expected, "{call}");
     }
+}
+
+/// What a node names is signalled behind no timeline, since the node would not see that.
+#[test]
+fn an_event_of_an_append_or_update_that_failed_is_signalled_behind_a_timeline() {
+    needs_function!(urEventCreateExp);
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    if !device_can(&fixture, ur_device_info_t::COMMAND_BUFFER_EVENT_SUPPORT_EXP) || !timeline::are_there() {
+        return;
+    }
+    let (queue, timeline) = (fixture.in_order(), Timeline::at_zero(&fixture));
+    let memory = fixture.memory(Kind::Device, 8);
+    let (given, mut event, mut plain) = (ur_exp_event_desc_t::default(), null_mut(), null_mut());
+    ok!(EventExp.pfnCreateExp(fixture.context(), fixture.device(), &raw const given, &raw mut event));
+    ok!(Enqueue.pfnEventsWait(queue.handle(), 0, null(), &raw mut plain));
+    let (event, plain) = (Event::take(event), Event::take(plain));
+    let buffer = CommandBuffer::updatable(&fixture);
+    let copy = |waits: &[ur_event_handle_t], signal: *mut ur_event_handle_t, command: *mut Command| {
+        let (b, to, from, none) = (buffer.handle(), memory.at(4), memory.pointer(), null_mut());
+        let (count, waits) = list(waits);
+        ur!(CommandBufferExp.pfnAppendUSMMemcpyExp(b, to, from, 4, 0, null(), count, waits, none, signal, command))
+    };
+    let mut value = 0;
+    let mut expect_signal = |what: &str| {
+        value += 1;
+        queue.wait_for(&timeline, value);
+        let mut given = event.handle();
+        let answer = ur!(Enqueue.pfnEventsWaitWithBarrierExt(queue.handle(), null(), 0, null(), &raw mut given));
+        timeline.signal(value);
+        queue.finish();
+        assert_eq!(answer, Code::SUCCESS, "a signal behind a timeline, after {what}");
+    };
+    expect_signal("nothing");
+    let mut signal = null_mut();
+    for call in ["cuGraphAddEventWaitNode", "cuGraphAddMemcpyNode", "cuGraphAddEventRecordNode"] {
+        sim.fail(call, 1, status::UNKNOWN);
+        let answer = copy(&[event.handle()], &raw mut signal, null_mut());
+        assert_eq!(answer, Code::ERROR_ADAPTER_SPECIFIC, "{call}");
+        expect_signal(call);
+    }
+    let mut command = null_mut();
+    expect_code(copy(&[plain.handle()], null_mut(), &raw mut command), &[Code::SUCCESS], "an append");
+    buffer.finalize();
+    sim.fail("cuGraphExecEventWaitNodeSetEvent", 1, status::UNKNOWN);
+    let waits = [event.handle()];
+    let answer = ur!(CommandBufferExp.pfnUpdateWaitEventsExp(command, 1, waits.as_ptr()));
+    assert_eq!(answer, Code::ERROR_ADAPTER_SPECIFIC, "urCommandBufferUpdateWaitEventsExp");
+    expect_signal("an update");
+    buffer.on(&queue);
+    queue.finish();
 }

@@ -215,10 +215,13 @@ fn record_with_names<D: Driver>(
     add: impl FnOnce(&mut GraphBuilder<'_, D>, &mut Retained<D>) -> Result<Kind>,
 ) -> Result<D::GraphNode> {
     let mut events = CommandEvents::default();
-    events.wait_first(&mut graph, &outside.waits)?;
-    let kind = add(&mut graph, retained)?;
-    let signal = if outside.event.is_some() { Some(events.signal_last(&mut graph, buffer)?) } else { None };
-    let node = graph.finish()?;
+    let append = || -> Result<_> {
+        events.wait_first(&mut graph, &outside.waits)?;
+        let kind = add(&mut graph, retained)?;
+        let signal = if outside.event.is_some() { Some(events.signal_last(&mut graph, buffer)?) } else { None };
+        Ok((kind, signal, graph.finish()?))
+    };
+    let (kind, signal, node) = append().inspect_err(|_| events.cancel())?;
     if let (Some(out), Some(event)) = (outside.event, signal) {
         retained.signals_events = true;
         out.write_object(event);

@@ -103,7 +103,14 @@ fn with_native<D: Driver, R>(event: &Event<D>, work: impl FnOnce(&D::Event) -> R
             "an event of several devices or processes in a command buffer (wait for it with an enqueue before the launch)",
         ));
     }
-    work(event.native()?.raw())
+    work(event.native()?.raw()).inspect_err(|_| cancel_name(event))
+}
+
+/// Notes that no node names an event after all: its signals can be kept again ([`Reusable::begin_export`]).
+fn cancel_name<D: Driver>(event: &Event<D>) {
+    if let Some(reusable) = event.as_reusable() {
+        reusable.cancel_export();
+    }
 }
 
 impl<D: Driver> CommandEvents<D> {
@@ -132,6 +139,11 @@ impl<D: Driver> CommandEvents<D> {
         let node = with_native(&event, |native| graph.record_last(native))?;
         self.signal = Some(EventNode::new(node, Does::Record, Arc::clone(&event)));
         Ok(event)
+    }
+
+    /// Lets go of events whose command could not be appended.
+    pub fn cancel(&self) {
+        self.waits.iter().chain(&self.signal).for_each(|named| cancel_name(&named.event));
     }
 
     /// Keeps all of them.
@@ -233,6 +245,9 @@ pub fn update_waits<D: Driver>(command: &Object<BufferCommand<D>>, waits: WaitLi
             format!("{NAME}: {given} events for a command that was appended with {known}; give as many"),
         ));
     }
-    waits.iter().try_for_each(|event| with_native(event, |_| Ok(())))?;
-    change_events(&buffer, command.events.waits.clone().zip(waits.iter().map(Object::to_arc)))
+    let mut named = 0;
+    let all_named = waits.iter().try_for_each(|event| with_native(event, |_| Ok(())).map(|()| named += 1));
+    let changes = || command.events.waits.clone().zip(waits.iter().map(Object::to_arc));
+    let changed = all_named.and_then(|()| change_events(&buffer, changes()));
+    changed.inspect_err(|_| waits.iter().take(named).for_each(|event| cancel_name(event)))
 }
