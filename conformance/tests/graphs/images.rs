@@ -12,8 +12,10 @@ use ur_conformance::ffi::{
 use ur_conformance::image::sampler;
 use ur_conformance::launch::parameters_are_known;
 use ur_conformance::native_graph::NativeGraph;
+use ur_conformance::pool::{Take, free};
 use ur_conformance::{
-    Arg, Fixture, Gate, Graph, Image, Kernel, Kind, Launch, Shape, expect_code, graph, needs_capture, needs_sim, ok,
+    Arg, Fixture, Gate, Graph, Image, Kernel, Kind, Launch, Shape, Timeline, expect_code, graph, needs_capture,
+    needs_sim, ok, timeline,
 };
 
 const SIZE: [usize; 2] = [16, 8];
@@ -179,4 +181,46 @@ fn urMemRelease_of_an_image_waits_for_its_launches_from_before_a_capture_of_thei
     drop(Graph::take(graph::end(&queue)));
     queue.finish();
     assert!(!is_early, "the surface went while a launch with it was on the queue");
+}
+
+/// The native library may give the address to another graph from then on, whose memory it is.
+#[test]
+fn urGraphDestroyExp_forgets_an_allocation_before_it_waits_for_an_image() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let sim = needs_sim!(fixture);
+    if !timeline::are_there() {
+        return;
+    }
+    let kernel = fixture.kernel(&fixture.program("image.ptx"), c"add_2d");
+    let (queue, image) = (fixture.in_order(), Image::new(&fixture, Shape::word(&SIZE)));
+    let (deferring, timeline) = (fixture.in_order(), Timeline::at_zero(&fixture));
+    image.write(&queue, &[3u32; WORDS]);
+    let mut block = null_mut();
+    let graph = Graph::captured(&queue, || {
+        block = Take::new(4 * WORDS).on(&queue);
+        adding(&kernel, &image, 1).on(&queue);
+    });
+    let mut gate = Gate::new(&fixture);
+    gate.block(&queue);
+    adding(&kernel, &image, 1).on(&queue);
+    drop(image);
+    // A free that is kept is asked for what launches may allocate.
+    deferring.wait_for(&timeline, 1);
+    let destroyed = || sim.calls_so_far("cuGraphDestroy");
+    let before = destroyed();
+    let answer = std::thread::scope(|scope| {
+        let destroying = scope.spawn(|| drop(graph));
+        while !destroying.is_finished() && destroyed() == before {
+            std::thread::yield_now();
+        }
+        let answer = free(&deferring, block);
+        gate.open();
+        destroying.join().expect("the end of a graph");
+        answer
+    });
+    assert_eq!(answer, Code::ERROR_INVALID_MEM_OBJECT, "the free of memory of a graph that is gone");
+    timeline.signal(1);
+    deferring.finish();
+    queue.finish();
 }

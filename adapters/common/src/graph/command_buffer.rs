@@ -94,6 +94,9 @@ impl<D: Driver> Body for CommandBuffer<D> {
 impl<D: Driver> Drop for CommandBuffer<D> {
     fn drop(&mut self) {
         let Some(mut parts) = self.parts.take() else { return };
+        if let Some(executable) = parts.executable.get_mut() {
+            executable.forget_allocations();
+        }
         let end = move || {
             if let Some(executable) = parts.executable.get_mut() {
                 executable.end();

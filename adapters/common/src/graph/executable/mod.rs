@@ -206,6 +206,12 @@ impl<D: Driver> Executable<D> {
         native.allocations = allocations;
     }
 
+    /// Forgets the memory that launches allocate, before the native library may give its addresses out again: called before
+    /// [`Executable::end`], by who still has the context.
+    pub fn forget_allocations(&mut self) {
+        self.native.get_mut().allocations.clear();
+    }
+
     /// Ends the native executable graph; nobody uses it any more.
     pub fn end(&mut self) {
         let native = self.native.get_mut();

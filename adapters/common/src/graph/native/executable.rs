@@ -69,6 +69,7 @@ impl<D: Driver> Body for ExecutableGraph<D> {
 impl<D: Driver> Drop for ExecutableGraph<D> {
     fn drop(&mut self) {
         let Some(mut parts) = self.parts.take() else { return };
+        parts.executable.forget_allocations();
         let end = move || {
             parts.executable.end();
             parts

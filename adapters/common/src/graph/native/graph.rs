@@ -22,6 +22,8 @@ use crate::stream::capture::{Captured, Retained};
 
 /// What was recorded.
 struct Content<D: Driver> {
+    /// Declared before the native graph: the context forgets the addresses before the native library may give them out again.
+    allocations: Vec<Arc<Allocations<D>>>,
     /// Made when it is first needed.
     native: Option<NativeGraph<D>>,
     /// Whether the application knows the native graph.
@@ -29,7 +31,6 @@ struct Content<D: Driver> {
     /// Whether a queue captures into it.
     is_captured_into: bool,
     kept: Vec<Retained>,
-    allocations: Vec<Arc<Allocations<D>>>,
     /// Where launches bring the memory that moves, once a command uses any.
     memory_device: Option<Arc<DeviceState<D>>>,
     /// Keeps the native context; declared behind what lives in it.
@@ -127,11 +128,11 @@ impl<D: Driver> Graph<D> {
     pub fn new(context: &Object<Context<D>>) -> Arc<Object<Self>> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let content = Content {
+            allocations: Vec::new(),
             native: None,
             is_known: false,
             is_captured_into: false,
             kept: Vec::new(),
-            allocations: Vec::new(),
             memory_device: None,
             state: None,
         };
