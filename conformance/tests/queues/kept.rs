@@ -105,6 +105,45 @@ fn urEnqueueNativeCommandExp_that_was_kept_has_its_function_s_commands_wait_for_
     });
 }
 
+/// The queue's end is not the end of what its barrier promised to what is kept.
+#[test]
+fn urQueueRelease_leaves_the_function_of_a_kept_native_command_the_queue_s_barrier() {
+    let test = "urQueueRelease_leaves_the_function_of_a_kept_native_command_the_queue_s_barrier";
+    child::in_time(test, &[("CUDA_DEVICE_MAX_CONNECTIONS", "32")], || {
+        let fixture = Fixture::new();
+        if !timeline::are_there() {
+            return;
+        }
+        let (queue, timeline) = (fixture.out_of_order(), Timeline::at_zero(&fixture));
+        let (kernel, free) = warm(&fixture);
+        let (memory, (told, fills)) = (fixture.memory(Kind::Device, MANY * 4), channel());
+        let mut data = Fills { memory: memory.pointer(), told };
+        let zero = 0u32;
+        ok!(Enqueue.pfnUSMFill(free.handle(), data.memory, 4, (&raw const zero).cast(), 4, 0, null(), null_mut()));
+        free.finish();
+        let mut gate = Gate::new(&fixture);
+        gate.block(&queue);
+        ok!(Enqueue.pfnEventsWaitWithBarrier(queue.handle(), 0, null(), null_mut()));
+        queue.wait_for(&timeline, 1);
+        let call = native_command(&queue, fill, &mut data);
+        drop(queue);
+        timeline.signal(1);
+        let events = heard(&fills, "the function was not called");
+        let events: Vec<Event> =
+            events.into_iter().map(|event| Event::take(core::ptr::with_exposed_provenance_mut(event))).collect();
+        // What does not wait has run by then.
+        for _ in 0..MANY {
+            Launch::new(&kernel, &[1]).event_on(&free).wait();
+        }
+        let early = events.iter().filter(|event| status(event) == Status::COMPLETE).count();
+        assert!(!gate.has_passed());
+        gate.open();
+        assert_eq!(early, 0, "commands that came before what their queue waits for");
+        events.iter().for_each(Event::wait);
+        call.wait();
+    });
+}
+
 extern "C" fn finish(queue: ur_queue_handle_t, data: *mut c_void) {
     // SAFETY: the test's own, alive until the queue is finished.
     let told = unsafe { &*data.cast::<Sender<Code>>() };

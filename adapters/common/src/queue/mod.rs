@@ -132,8 +132,9 @@ impl<D: Driver> Queue<D> {
     /// Drops what the queue keeps for commands to come, which holds the queue itself: once the application has released it and
     /// no command is kept.
     pub fn let_go(&self) {
-        // Most queues never have one, and a lock is two atomic exchanges.
-        if self.generation.load(Ordering::Acquire) != 0 {
+        // Most queues never have one, and a lock is two atomic exchanges. While commands are kept the function of one may enqueue more,
+        // which wait for it; the last kept command's end calls this again.
+        if self.generation.load(Ordering::Acquire) != 0 && !self.is_deferring() {
             let barrier = self.barrier.lock().take();
             drop(barrier);
         }
