@@ -7,12 +7,14 @@ use core::ptr::{null, null_mut};
 use std::sync::mpsc::{Receiver, channel};
 
 use ur_conformance::ffi::{
-    ur_device_info_t, ur_event_handle_t, ur_mem_flags_t, ur_queue_flags_t as Flags, ur_result_t as Code,
-    ur_usm_alloc_info_t as Info, ur_usm_type_t,
+    CBool, ur_device_info_t, ur_event_handle_t, ur_map_flags_t, ur_mem_flags_t, ur_queue_flags_t as Flags,
+    ur_result_t as Code, ur_usm_alloc_info_t as Info, ur_usm_type_t,
 };
 use ur_conformance::memory::{Kind, allocate, pattern};
 use ur_conformance::owned::event_of;
-use ur_conformance::{Buffer, Event, Fixture, Image, Queue, Shape, ask, child, expect_success, ok, query, ur};
+use ur_conformance::{
+    Buffer, Event, Fixture, Gate, Image, Queue, Shape, ask, child, expect_success, needs_sim, ok, query, ur,
+};
 
 const ORDERS: [Flags; 2] = [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE];
 
@@ -333,5 +335,36 @@ fn urUSMReleaseExp_in_a_host_task_is_refused_and_releases_once_the_task_has_ende
         assert_eq!(answers.recv(), Ok(Code::ERROR_INVALID_OPERATION));
         ok!(USMExp.pfnReleaseExp(fixture.context(), start));
         queue.finish();
+    });
+}
+
+/// The thread that gives things back waits for the copy. That is no free, and keeps nobody out.
+#[test]
+fn urEnqueueHostTaskExp_does_not_wait_for_the_copy_of_a_map_whose_buffer_was_released() {
+    let test = "urEnqueueHostTaskExp_does_not_wait_for_the_copy_of_a_map_whose_buffer_was_released";
+    child::in_time(test, &[("UR_USM_POOL", "1"), ("UR_USM_POOL_DEBUG", "0")], || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        fixture.allow_late_releases();
+        let (held_up, queue) = (fixture.in_order(), fixture.in_order());
+        let buffer = Buffer::new(&fixture, 4096);
+        buffer.write(&queue, &[1_u8; 4096]);
+        let mut gate = Gate::new(&fixture);
+        gate.block(&held_up);
+        let (q, m, no, mut pointer) = (held_up.handle(), buffer.handle(), CBool::FALSE, null_mut());
+        let over = ur_map_flags_t::WRITE_INVALIDATE_REGION;
+        ok!(Enqueue.pfnMemBufferMap(q, m, no, over, 0, 4096, 0, null(), null_mut(), &raw mut pointer));
+        ok!(Enqueue.pfnMemUnmap(q, m, pointer, 0, null(), null_mut()));
+        let waits = || sim.calls_so_far("cuStreamSynchronize");
+        let before = waits();
+        drop(buffer);
+        while waits() == before {
+            std::thread::yield_now();
+        }
+        let Some((results, event)) = task(&fixture, &queue, &[], || 7) else { return };
+        event.wait();
+        assert_eq!(results.recv(), Ok(7));
+        gate.open();
+        held_up.finish();
     });
 }

@@ -254,6 +254,11 @@ pub fn wait(work: impl FnOnce() + Send + 'static) {
     if must_not_wait() { push(Job { work: Box::new(work), is_free: false, memory: None, range: 0 }, 0) } else { work() }
 }
 
+/// As [`wait`], always later.
+pub fn hand_over_wait(work: impl FnOnce() + Send + 'static) {
+    push(Job { work: Box::new(work), is_free: false, memory: None, range: 0 }, 0);
+}
+
 /// Frees memory of the native library.
 ///
 /// `home` is what it lives in, and is kept alive until it is freed.

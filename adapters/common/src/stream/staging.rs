@@ -114,7 +114,8 @@ impl<D: Driver> Drop for Staging<D> {
     fn drop(&mut self) {
         let (piece, last) = (self.piece.take(), self.last.take());
         let Some(last) = last.filter(|last| !last.is_known_over()) else { return };
-        deferred::hand_over(move || {
+        // No free: host tasks need not wait for the stream, which may wait for them. What the cache cannot keep becomes one.
+        deferred::hand_over_wait(move || {
             // What cannot be waited for belongs to a lost device.
             let _ = last.stream.wait_until_reached();
             drop(piece);
