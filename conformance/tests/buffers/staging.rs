@@ -218,6 +218,21 @@ fn urEnqueueMemUnmap_that_fails_natively_leaves_the_map_and_can_be_called_again(
     assert_eq!(buffer.read::<u8>(&queue), [7; SIZE]);
 }
 
+/// Maps a buffer that it makes, unmaps and releases it; the memory of the map comes back.
+fn come_and_go(fixture: &Fixture, queue: &Queue, size: usize) {
+    let buffer = Buffer::new(fixture, size);
+    map_all(queue, &buffer, Map::WRITE_INVALIDATE_REGION);
+}
+
+/// Maps all of a buffer, unmaps it and waits.
+fn map_all(queue: &Queue, buffer: &Buffer, flags: Map) {
+    let (q, m, yes, size) = (queue.handle(), buffer.handle(), CBool::TRUE, buffer.size());
+    let mut pointer = null_mut();
+    ok!(Enqueue.pfnMemBufferMap(q, m, yes, flags, 0, size, 0, null(), null_mut(), &raw mut pointer));
+    ok!(Enqueue.pfnMemUnmap(q, m, pointer, 0, null(), null_mut()));
+    queue.finish();
+}
+
 /// A device keeps 64 MiB of pinned memory; what is taken from there is not kept any more, and comes back.
 #[test]
 fn pinned_memory_that_comes_and_goes_is_kept_however_often_it_does() {
@@ -225,15 +240,20 @@ fn pinned_memory_that_comes_and_goes_is_kept_however_often_it_does() {
     let fixture = Fixture::new();
     let sim = needs_sim!(fixture);
     let queue = fixture.in_order();
-    let round = || {
-        let buffer = Buffer::new(&fixture, LARGE);
-        let (q, m, yes) = (queue.handle(), buffer.handle(), CBool::TRUE);
-        let (mut pointer, over) = (null_mut(), Map::WRITE_INVALIDATE_REGION);
-        ok!(Enqueue.pfnMemBufferMap(q, m, yes, over, 0, LARGE, 0, null(), null_mut(), &raw mut pointer));
-        ok!(Enqueue.pfnMemUnmap(q, m, pointer, 0, null(), null_mut()));
-        queue.finish();
-    };
-    round();
-    let (_, calls) = sim.calls_of(|| (0..40).for_each(|_| round()));
+    come_and_go(&fixture, &queue, LARGE);
+    let (_, calls) = sim.calls_of(|| (0..40).for_each(|_| come_and_go(&fixture, &queue, LARGE)));
     assert!(!calls.contains_key("cuMemHostAlloc"), "{calls:?}");
+}
+
+/// One map of more than 32 MiB takes all that a device keeps.
+#[test]
+fn pinned_memory_that_is_kept_and_never_used_again_makes_room_for_what_comes_and_goes() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let queue = fixture.in_order();
+    come_and_go(&fixture, &queue, 40 << 20);
+    (0..40).for_each(|_| come_and_go(&fixture, &queue, SIZE));
+    let (_, calls) = sim.calls_of(|| (0..10).for_each(|_| come_and_go(&fixture, &queue, SIZE)));
+    let count = |name| calls.get(name).copied().unwrap_or(0);
+    assert_eq!((count("cuMemHostAlloc"), count("cuMemFreeHost")), (0, 0), "allocations and frees for ten maps");
 }

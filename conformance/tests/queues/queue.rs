@@ -370,3 +370,14 @@ fn urQueueRelease_of_very_many_queues_keeps_few_streams() {
     // 32, and the one that new streams are ordered behind.
     assert!(streams <= 33, "{streams} streams are kept");
 }
+
+#[test]
+fn urQueueCreate_takes_a_kept_stream_of_its_kind_though_many_of_another_kind_were_kept_before() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let plain: Vec<_> = (0..60).map(|_| fixture.in_order()).collect();
+    drop(plain);
+    drop(fixture.queue(Flags::PRIORITY_HIGH));
+    let (_, calls) = sim.calls_of(|| (0..10).for_each(|_| drop(fixture.queue(Flags::PRIORITY_HIGH))));
+    assert!(!calls.contains_key("cuStreamCreateWithPriority"), "{calls:?}");
+}

@@ -77,6 +77,7 @@ pub struct Parts<D: Driver> {
     pub group: worker::Group,
     /// Streams that record into graphs: a synchronisation of the whole context would break that.
     pub captures: AtomicUsize,
+    /// Streams without work, in the order in which they came.
     streams: Mutex<Vec<(StreamKind, D::Stream)>>,
     /// Streams that nobody has any more and that had work then, where their end would wait for it.
     busy_streams: BusyStreams<D>,
@@ -261,7 +262,7 @@ impl<D: Driver> Parts<D> {
         let kept = {
             let mut streams = self.streams.lock();
             let at = streams.iter().rposition(|(known, _)| *known == kind);
-            at.map(|at| streams.swap_remove(at).1)
+            at.map(|at| streams.remove(at).1)
         };
         if let Some(stream) = kept {
             return Ok(stream);
@@ -278,16 +279,21 @@ impl<D: Driver> Parts<D> {
     }
 
     /// Takes a stream back that nobody else has. It serves the next queue of its kind if it is known to have no work and
-    /// there is room; else it ends when its work has.
+    /// there is room, which the oldest of another kind makes; else it ends when its work has.
     pub fn put_stream(&self, kind: StreamKind, stream: D::Stream, is_idle: bool) {
-        if is_idle {
+        if !is_idle {
+            return self.end_stream(stream, false);
+        }
+        let superfluous = {
             let mut streams = self.streams.lock();
-            if streams.len() < MOST_STREAMS {
-                streams.push((kind, stream));
+            streams.push((kind, stream));
+            if streams.len() <= MOST_STREAMS {
                 return;
             }
-        }
-        self.end_stream(stream, is_idle);
+            let other = streams.iter().position(|(known, _)| *known != kind);
+            streams.remove(other.unwrap_or(MOST_STREAMS)).1
+        };
+        self.end_stream(superfluous, true);
     }
 
     /// Ends a stream that nobody has any more when its work has ended. Waits for nothing.

@@ -26,6 +26,7 @@ const MOST_KEPT: usize = 8;
 
 /// What a context keeps of one device.
 struct IdleStreams<D: Driver> {
+    /// In the order in which they came.
     kept: Mutex<Vec<Arc<Stream<D>>>>,
     /// Streams that stay until their work has finished, for those who wait for it.
     unfinished: Mutex<Vec<Unfinished<D>>>,
@@ -59,7 +60,7 @@ impl<D: Driver> IdleStreams<D> {
             let stream = {
                 let mut kept = self.kept.lock();
                 let at = kept.iter().rposition(|stream| stream.made_as() == Some(kind))?;
-                kept.swap_remove(at)
+                kept.remove(at)
             };
             if stream.state.has_no_owner() {
                 return Some(stream);
@@ -68,14 +69,20 @@ impl<D: Driver> IdleStreams<D> {
         }
     }
 
-    /// Keeps a stream if there is room.
+    /// Keeps a stream if there is room, which the oldest of another kind makes: it would stay for ever if its kind is never asked
+    /// for again.
     fn put(&self, stream: &Arc<Stream<D>>) -> bool {
         let mut kept = self.kept.lock();
-        let has_room = kept.len() < MOST_KEPT;
-        if has_room {
-            kept.push(Arc::clone(stream));
+        let mut oldest = None;
+        if kept.len() >= MOST_KEPT {
+            let Some(at) = kept.iter().position(|known| known.made_as() != stream.made_as()) else { return false };
+            oldest = Some(kept.remove(at));
         }
-        has_room
+        kept.push(Arc::clone(stream));
+        // Dropped behind the lock, with the native stream.
+        drop(kept);
+        drop(oldest);
+        true
     }
 }
 

@@ -2,11 +2,13 @@
 //!
 //! Making pinned memory takes long and freeing it waits for the whole device, so what a command used goes to the device's cache,
 //! in sizes that are powers of two, and back to the native library only when the cache is full or ends: on the thread that
-//! may wait ([`crate::device::deferred`]), since commands must not. What lies in the cache is used by nothing any more.
+//! may wait ([`crate::device::deferred`]), since commands must not. What lies in the cache is used by nothing any more. In a full
+//! one, sizes that nobody has asked for lately make room.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use smallvec::SmallVec;
 use ur_ffi::ur_result_t;
 
 use crate::device::deferred;
@@ -18,6 +20,9 @@ use crate::object::error::Result;
 const LEAST: usize = 4096;
 /// Bytes that a device keeps.
 const MOST_KEPT: usize = 64 << 20;
+/// Pieces that are taken or put back while a size is not and still makes no room: sizes that take turns would else be made and
+/// freed in turn.
+const LATELY: u64 = 32;
 
 /// What a device keeps.
 #[derive(Default)]
@@ -25,40 +30,74 @@ pub struct StagingPages {
     kept: Mutex<Recycled>,
 }
 
+/// Pieces of one size.
 #[derive(Default)]
-struct Recycled {
-    /// Addresses by the logarithm of their size.
-    classes: Vec<Vec<usize>>,
-    bytes: usize,
+struct Class {
+    addresses: Vec<usize>,
+    /// The number of the last use: of a piece that was asked for or put back.
+    used_at: u64,
 }
 
+#[derive(Default)]
+struct Recycled {
+    /// By the logarithm of their size.
+    classes: Vec<Class>,
+    bytes: usize,
+    /// The number of the last use of any class.
+    uses: u64,
+}
+
+/// Pieces that go back to the native library, by their addresses; mostly none.
+type Superfluous = SmallVec<[usize; 1]>;
+
 impl Recycled {
-    fn class(&mut self, size: usize) -> &mut Vec<usize> {
+    /// The class of a size, which is used now.
+    fn class(&mut self, size: usize) -> &mut Class {
         let class = size.trailing_zeros() as usize;
         if self.classes.len() <= class {
-            self.classes.resize_with(class + 1, Vec::new);
+            self.classes.resize_with(class + 1, Class::default);
         }
-        &mut self.classes[class]
+        self.uses += 1;
+        let class = &mut self.classes[class];
+        class.used_at = self.uses;
+        class
+    }
+
+    fn take(&mut self, size: usize) -> Option<usize> {
+        let address = self.class(size).addresses.pop()?;
+        self.bytes -= size;
+        Some(address)
+    }
+
+    /// Takes a piece back. What there is no room for is the caller's.
+    fn put(&mut self, address: usize, size: usize) -> Superfluous {
+        let mut superfluous = Superfluous::new();
+        self.class(size).addresses.push(address);
+        self.bytes += size;
+        while self.bytes > MOST_KEPT {
+            let class = if size > MOST_KEPT { None } else { self.unused_lately() };
+            let class = class.unwrap_or(size.trailing_zeros() as usize);
+            superfluous.extend(self.classes[class].addresses.pop());
+            self.bytes -= 1 << class;
+        }
+        superfluous
+    }
+
+    /// Of the classes with pieces the one that was used longest ago, unless it was lately.
+    fn unused_lately(&self) -> Option<usize> {
+        let classes = self.classes.iter().enumerate().filter(|(_, class)| !class.addresses.is_empty());
+        let (index, class) = classes.min_by_key(|(_, class)| class.used_at)?;
+        (class.used_at + LATELY < self.uses).then_some(index)
     }
 }
 
 impl StagingPages {
     fn take(&self, size: usize) -> Option<usize> {
-        let mut kept = self.kept.lock();
-        let address = kept.class(size).pop()?;
-        kept.bytes -= size;
-        Some(address)
+        self.kept.lock().take(size)
     }
 
-    /// Takes a piece back; `false` if there is no room for it.
-    fn put(&self, address: usize, size: usize) -> bool {
-        let mut kept = self.kept.lock();
-        if kept.bytes + size > MOST_KEPT {
-            return false;
-        }
-        kept.class(size).push(address);
-        kept.bytes += size;
-        true
+    fn put(&self, address: usize, size: usize) -> Superfluous {
+        self.kept.lock().put(address, size)
     }
 
     /// Bytes that are kept.
@@ -69,7 +108,7 @@ impl StagingPages {
     /// Takes everything out, for the caller to free.
     pub fn take_all(&self) -> Vec<usize> {
         let kept = core::mem::take(&mut *self.kept.lock());
-        kept.classes.into_iter().flatten().collect()
+        kept.classes.into_iter().flat_map(|class| class.addresses).collect()
     }
 }
 
@@ -124,11 +163,50 @@ impl<D: Driver> Piece<D> {
 
 impl<D: Driver> Drop for Piece<D> {
     fn drop(&mut self) {
-        if self.native.staging.put(self.address, self.size) {
+        let superfluous = self.native.staging.put(self.address, self.size);
+        if superfluous.is_empty() {
             return;
         }
-        let (native, address) = (Arc::clone(&self.native), self.address);
-        // Nobody is left to tell.
-        deferred::hand_over(move || own_memory::free_pinned(native.driver, address));
+        let native = Arc::clone(&self.native);
+        deferred::hand_over(move || {
+            // Nobody is left to tell.
+            superfluous.into_iter().for_each(|address| own_memory::free_pinned(native.driver, address));
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Uses a size so often; what went back to the native library.
+    fn use_often(kept: &mut Recycled, size: usize, times: u64) -> Vec<usize> {
+        let once = |number| {
+            let address = kept.take(size).unwrap_or(size + number as usize);
+            kept.put(address, size)
+        };
+        (0..times).flat_map(once).collect()
+    }
+
+    #[test]
+    fn a_size_that_nobody_has_used_lately_makes_room_and_one_that_takes_turns_does_not() {
+        let mut kept = Recycled::default();
+        assert!(kept.put(7, MOST_KEPT).is_empty());
+        for _ in 0..100 {
+            assert_eq!(use_often(&mut kept, LEAST, 1), [LEAST], "the large one stays");
+            assert!(use_often(&mut kept, MOST_KEPT, 1).is_empty());
+        }
+        let freed = use_often(&mut kept, LEAST, LATELY);
+        assert_eq!(freed.iter().filter(|address| **address == 7).count(), 1, "{freed:?}");
+        assert_eq!(kept.bytes, LEAST);
+        assert!(use_often(&mut kept, LEAST, 100).is_empty());
+    }
+
+    #[test]
+    fn a_piece_that_is_larger_than_all_that_is_kept_displaces_nothing() {
+        let mut kept = Recycled::default();
+        assert!(kept.put(7, LEAST).is_empty());
+        assert_eq!(use_often(&mut kept, 2 * MOST_KEPT, LATELY + 1).len() as u64, LATELY + 1);
+        assert_eq!((kept.take(LEAST), kept.bytes), (Some(7), 0));
     }
 }
