@@ -257,3 +257,39 @@ fn pinned_memory_that_is_kept_and_never_used_again_makes_room_for_what_comes_and
     let count = |name| calls.get(name).copied().unwrap_or(0);
     assert_eq!((count("cuMemHostAlloc"), count("cuMemFreeHost")), (0, 0), "allocations and frees for ten maps");
 }
+
+#[test]
+fn maps_that_are_over_keep_no_memory_each_however_many_buffers_there_are() {
+    const LARGE: usize = 4 << 20;
+    let fixture = Fixture::new();
+    needs_sim!(fixture);
+    fixture.allow_late_releases();
+    let queue = fixture.in_order();
+    let before = pieces(&fixture);
+    let buffers: Vec<_> = (0..80)
+        .map(|_| {
+            let buffer = Buffer::new(&fixture, LARGE);
+            map_all(&queue, &buffer, Map::READ);
+            buffer
+        })
+        .collect();
+    let more = pieces(&fixture) - before;
+    assert!(more <= 40, "{more} pieces of 4 MiB for {} maps, one after the other", buffers.len());
+}
+
+/// They have more than a device lets lie unused. Each round something else wants memory of a size that nobody has.
+#[test]
+fn buffers_that_are_mapped_in_turn_keep_their_memory() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let queue = fixture.in_order();
+    let buffers: Vec<_> = (0..8).map(|_| Buffer::new(&fixture, 16 << 20)).collect();
+    let round = |number: usize| {
+        buffers.iter().for_each(|buffer| map_all(&queue, buffer, Map::READ));
+        come_and_go(&fixture, &queue, SIZE << number);
+    };
+    (0..4).for_each(round);
+    let (_, calls) = sim.calls_of(|| (4..8).for_each(round));
+    let count = |name| calls.get(name).copied().unwrap_or(0);
+    assert_eq!((count("cuMemHostAlloc"), count("cuMemFreeHost")), (4, 0), "allocations and frees in four rounds");
+}

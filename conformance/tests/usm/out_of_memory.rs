@@ -147,6 +147,33 @@ fn urEnqueueMemBufferMap_gets_what_is_kept_for_its_staging() {
 }
 
 #[test]
+fn urEnqueueMemBufferMap_gets_what_another_buffer_keeps_of_a_map_that_is_over() {
+    let test = "urEnqueueMemBufferMap_gets_what_another_buffer_keeps_of_a_map_that_is_over";
+    alone(test, |fixture, sim| {
+        let queue = fixture.in_order();
+        let buffers = [0; 2].map(|_: u8| Buffer::new(fixture, 5000));
+        let map = |buffer: &Buffer| {
+            let (q, m, read) = (queue.handle(), buffer.handle(), ur_map_flags_t::READ);
+            let mut pointer: *mut c_void = null_mut();
+            ok!(Enqueue.pfnMemBufferMap(q, m, CBool::TRUE, read, 0, 5000, 0, null(), null_mut(), &raw mut pointer));
+            ok!(Enqueue.pfnMemUnmap(q, m, pointer, 0, null(), null_mut()));
+        };
+        for buffer in &buffers {
+            buffer.write(&queue, &[9_u8; 5000]);
+        }
+        map(&buffers[0]);
+        queue.finish();
+        let text = query::text(ask!(Device.pfnGetInfo(fixture.device(), ur_device_info_t::USM_HOLDERS_EXP)));
+        assert!(text.contains("staging memory: 8192 bytes live"), "`{text}`");
+        sim.fail("cuMemHostAlloc", 1, status::OUT_OF_MEMORY);
+        let (_, calls) = sim.calls_of(|| map(&buffers[1]));
+        sim.clear_faults();
+        assert!(calls.contains_key("cuMemFreeHost"), "what the first buffer keeps goes back: {calls:?}");
+        queue.finish();
+    });
+}
+
+#[test]
 fn urIPCGetMemHandleExp_gets_what_is_kept() {
     alone("urIPCGetMemHandleExp_gets_what_is_kept", |fixture, sim| {
         let memory = fixture.memory(Kind::Device, 4096);

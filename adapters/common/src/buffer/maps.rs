@@ -6,11 +6,12 @@
 //! is locked over no native call.
 
 use core::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use parking_lot::Mutex;
 
 use crate::device::native_context::NativeContext;
+use crate::device::native_context::staging::{self, Idle, Piece, ReclaimStaging};
 use crate::driver::Driver;
 use crate::object::error::Result;
 use crate::stream::Stream;
@@ -90,6 +91,17 @@ impl<D: Driver> Single<D> {
         }
     }
 
+    /// Gives memory out that no map and no command uses, as [`Staging::take_idle`].
+    fn take_idle(&mut self, native: &NativeContext<D>, which: Idle) -> Option<Piece<D>> {
+        let staging = match self.staging.as_mut()? {
+            MapStaging::Own(staging) => &mut **staging,
+            MapStaging::Shared(staging) => Arc::get_mut(staging)?.get_mut(),
+        };
+        let piece = staging.take_idle(native, which)?;
+        self.staging = None;
+        Some(piece)
+    }
+
     /// Takes the map out.
     pub fn take_out(&mut self, pointer: usize) -> Map<D> {
         Map { pointer, range: self.range.clone(), writes: self.writes, staging: self.staging.take() }
@@ -126,12 +138,15 @@ pub struct Maps<D: Driver> {
     open: Mutex<Vec<Map<D>>>,
     /// Memory of maps that are over, but for the latest.
     staging: UsedStaging<D>,
+    /// Has it asked for what it keeps, before it keeps anything.
+    listed: Once,
 }
 
 impl<D: Driver> Default for Maps<D> {
     fn default() -> Self {
         let single = Single { staging: None, range: 0..0, writes: false };
-        Self { single: KeyedSlot::new(FREE, single), open: Mutex::default(), staging: UsedStaging::default() }
+        let (open, staging) = (Mutex::default(), UsedStaging::default());
+        Self { single: KeyedSlot::new(FREE, single), open, staging, listed: Once::new() }
     }
 }
 
@@ -153,11 +168,15 @@ impl<D: Driver> Maps<D> {
     /// # Errors
     /// As [`UsedStaging::take`].
     pub fn take_staging(
-        &self,
+        self: &Arc<Self>,
         native: &Arc<NativeContext<D>>,
         stream: Option<&Arc<Stream<D>>>,
         size: usize,
     ) -> Result<MapStaging<D>> {
+        self.listed.call_once(|| {
+            let reclaimer: Arc<dyn ReclaimStaging<D>> = Arc::clone(self) as _;
+            staging::add_reclaimer(&reclaimer);
+        });
         self.staging.take(native, stream, size).map(Box::new).map(MapStaging::Own)
     }
 
@@ -185,5 +204,15 @@ impl<D: Driver> Maps<D> {
         let open = &mut self.open.lock();
         let index = open.iter().position(of(true)).or_else(|| open.iter().position(of(false)))?;
         Some(open.swap_remove(index))
+    }
+}
+
+impl<D: Driver> ReclaimStaging<D> for Maps<D> {
+    fn take_idle(&self, native: &NativeContext<D>, which: Idle) -> Vec<Piece<D>> {
+        let mut idle = self.staging.take_idle(native, which);
+        if let Some(mut single) = self.free_single() {
+            idle.extend(single.with(|single| single.take_idle(native, which)));
+        }
+        idle
     }
 }

@@ -37,7 +37,7 @@ pub struct Buffer<D: Driver> {
     /// Whether it was made of another buffer.
     pub is_part: bool,
     /// What the application has mapped; made at the first map, since most buffers are never mapped.
-    maps: OnceLock<Box<Maps<D>>>,
+    maps: OnceLock<Arc<Maps<D>>>,
 }
 
 impl<D: Driver> Buffer<D> {
@@ -55,8 +55,8 @@ impl<D: Driver> Buffer<D> {
     }
 
     /// What the application has mapped.
-    pub fn maps(&self) -> &Maps<D> {
-        self.maps.get_or_init(Box::default)
+    pub fn maps(&self) -> &Arc<Maps<D>> {
+        self.maps.get_or_init(Arc::default)
     }
 
     /// An access to some of its bytes, by the storage's count.

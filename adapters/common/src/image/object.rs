@@ -7,7 +7,7 @@
 //! ordered; nothing here orders two commands for it. Must never touch the host's memory after creation, and never
 //! lock two images at once.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
@@ -38,8 +38,8 @@ pub struct Image<D: Driver> {
     pub pixel: Pixel,
     /// Its extents.
     pub extents: Extents,
-    /// Memory that copies between its layers have used.
-    pub staging: UsedStaging<D>,
+    /// Memory that copies between its layers have used; most images have no such copy.
+    staging: OnceLock<Arc<UsedStaging<D>>>,
     copies: Mutex<Copies<D>>,
     users: Users<D>,
 }
@@ -80,8 +80,13 @@ impl<D: Driver> Image<D> {
         extents: Extents,
         initial: Option<Contents<D>>,
     ) -> Self {
-        let (copies, staging) = (Copies { initial, devices: SmallVec::new() }, UsedStaging::default());
+        let (copies, staging) = (Copies { initial, devices: SmallVec::new() }, OnceLock::new());
         Self { context, format, pixel, extents, staging, copies: Mutex::new(copies), users: Users::default() }
+    }
+
+    /// Memory for copies between its layers.
+    pub fn staging(&self) -> &Arc<UsedStaging<D>> {
+        self.staging.get_or_init(UsedStaging::listed)
     }
 
     /// Makes the array of a device now, so that a failure is the creation's.

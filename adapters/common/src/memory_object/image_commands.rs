@@ -216,7 +216,7 @@ fn submit_copy<D: Driver>(
     if core::ptr::eq(from, to) && from.extents.layered && read.origin[2] != written.origin[2] {
         let stream = queue.is_in_order().then(|| queue.first());
         let size = read.size.iter().product::<usize>() * from.pixel.bytes();
-        let staging = reclaiming(&queue.device.device, || from.staging.take(&queue.device.native, stream, size))?;
+        let staging = reclaiming(&queue.device.device, || from.staging().take(&queue.device.native, stream, size))?;
         return submit(request, LayerCopy { device: &queue.device, image: from, copy, staging });
     }
     submit(request, ImageCopy { device: &queue.device, from, to, copy })
@@ -261,7 +261,7 @@ impl<D: Driver> Command<D> for LayerCopy<'_, D> {
                 .and_then(|()| command_box::copy(driver, stream, to, between))
         };
         // Of two copies one may be on the stream when the other fails.
-        image.staging.put(staging);
+        image.staging().put(staging);
         copied?;
         image.note_write(device);
         Ok(())
@@ -269,7 +269,7 @@ impl<D: Driver> Command<D> for LayerCopy<'_, D> {
 
     fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         // Its turn takes other memory.
-        self.image.staging.put(self.staging);
+        self.image.staging().put(self.staging);
         self.copy.into_owned()
     }
 }

@@ -14,8 +14,8 @@ use parking_lot::Mutex;
 
 use crate::device::deferred;
 use crate::device::event_pool::PooledEvent;
-use crate::device::native_context::NativeContext;
-use crate::device::native_context::staging::Piece;
+use crate::device::native_context::staging::{Idle, Piece, ReclaimStaging};
+use crate::device::native_context::{NativeContext, staging};
 use crate::driver::Driver;
 use crate::object::error::Result;
 use crate::stream::Stream;
@@ -30,6 +30,8 @@ pub struct Staging<D: Driver> {
     /// How much of it is used.
     size: usize,
     last: Option<LastUse<D>>,
+    /// The position of its last use as it was when [`Idle::Old`] pieces were asked for the last time.
+    seen: Option<u64>,
 }
 
 /// The last command that used a piece.
@@ -62,7 +64,7 @@ impl<D: Driver> LastUse<D> {
 
 impl<D: Driver> Staging<D> {
     fn new(native: &Arc<NativeContext<D>>, size: usize) -> Result<Self> {
-        Ok(Self { piece: Some(Piece::new(native, size)?), size, last: None })
+        Ok(Self { piece: Some(Piece::new(native, size)?), size, last: None, seen: None })
     }
 
     /// The first byte.
@@ -107,6 +109,22 @@ impl<D: Driver> Staging<D> {
 
     fn is_known_idle(&self) -> bool {
         self.last.as_ref().is_none_or(LastUse::is_known_over)
+    }
+
+    /// Gives the memory itself out if it is of that native context and one of those that are asked for; this is to be dropped then.
+    pub fn take_idle(&mut self, native: &NativeContext<D>, which: Idle) -> Option<Piece<D>> {
+        if !self.piece.as_ref()?.is_of(native) {
+            return None;
+        }
+        let position = self.last.as_ref().map_or(0, |last| last.position);
+        if which == Idle::Old && self.seen.replace(position) != Some(position) {
+            return None;
+        }
+        if !self.is_known_idle() && !self.last.as_mut()?.is_over() {
+            return None;
+        }
+        self.last = None;
+        self.piece.take()
     }
 }
 
@@ -162,6 +180,15 @@ impl<D: Driver> UsedStaging<D> {
         self.list.lock().push_back(staging);
     }
 
+    /// A list that is asked for what it keeps when that is needed elsewhere.
+    #[must_use]
+    pub fn listed() -> Arc<Self> {
+        let list = Arc::new(Self::default());
+        let reclaimer: Arc<dyn ReclaimStaging<D>> = Arc::clone(&list) as _;
+        staging::add_reclaimer(&reclaimer);
+        list
+    }
+
     /// Lets go of what nothing uses any more, from the oldest on. Where more than a few are left, the library is asked about
     /// the oldest, which goes to the end if it is busy: so a command costs the same however many copies are on their way.
     fn release_idle(&self) {
@@ -186,5 +213,18 @@ impl<D: Driver> UsedStaging<D> {
             }
             return;
         }
+    }
+}
+
+impl<D: Driver> ReclaimStaging<D> for UsedStaging<D> {
+    fn take_idle(&self, native: &NativeContext<D>, which: Idle) -> Vec<Piece<D>> {
+        // The library may be asked, so the list is not locked. Who looks for memory meanwhile finds none.
+        let mut list = core::mem::take(&mut *self.list.lock());
+        let idle = list.iter_mut().filter_map(|staging| staging.take_idle(native, which)).collect();
+        list.retain(|staging| staging.piece.is_some());
+        let mut later = self.list.lock();
+        list.append(&mut later);
+        *later = list;
+        idle
     }
 }

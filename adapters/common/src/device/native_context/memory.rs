@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::staging::{self, Idle, Piece};
 use super::{Home, NativeContext, Parts, free_claim, own_memory};
 use crate::device::deferred;
 use crate::device::relief::Holdings;
@@ -31,13 +32,18 @@ impl<D: Driver> Parts<D> {
 }
 
 impl<D: Driver> Home<D> {
-    /// Gives staging memory back that is kept for the next command: how many bytes. It may wait for the device.
+    /// Gives staging memory back that is kept for the next command, by buffers and images too: how many bytes. It may wait for the
+    /// device.
     pub fn give_staging_back(&self) -> u64 {
         let Some(native) = self.get() else { return 0 };
-        let bytes = native.staging.kept_bytes();
+        let pieces = staging::take_idle(&native, Idle::All);
+        let bytes = native.staging.kept_bytes() + pieces.iter().map(Piece::size).sum::<usize>();
         let pages = native.staging.take_all();
-        if !pages.is_empty() {
-            deferred::run(move || free_pages(&native, pages));
+        if bytes > 0 {
+            deferred::run(move || {
+                pieces.into_iter().for_each(Piece::free);
+                free_pages(&native, pages);
+            });
         }
         bytes as u64
     }
@@ -45,7 +51,7 @@ impl<D: Driver> Home<D> {
     /// Tells what is kept beside what contexts have.
     pub fn tell(&self, holdings: &mut Holdings) {
         if let Some(native) = self.get() {
-            holdings.add("staging memory", 0, native.staging.kept_bytes() as u64);
+            holdings.add("staging memory", native.staging.bytes_out() as u64, native.staging.kept_bytes() as u64);
         }
     }
 }

@@ -4,8 +4,12 @@
 //! in sizes that are powers of two, and back to the native library only when the cache is full or ends: on the thread that
 //! may wait ([`crate::device::deferred`]), since commands must not. What lies in the cache is used by nothing any more. In a full
 //! one, sizes that nobody has asked for lately make room.
+//!
+//! Buffers and images keep pieces too, each for its own next command ([`ReclaimStaging`]). What they have is counted: before there
+//! is much more than at the last look, whatever nobody has used since then goes to the cache.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use smallvec::SmallVec;
@@ -15,10 +19,11 @@ use crate::device::deferred;
 use crate::device::native_context::{NativeContext, own_memory};
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::Result;
+use crate::sync::weak_list::WeakList;
 
 /// The least that is made.
 const LEAST: usize = 4096;
-/// Bytes that a device keeps.
+/// Bytes that a device keeps, and those that may be out before anybody looks which of them are used.
 const MOST_KEPT: usize = 64 << 20;
 /// Pieces that are taken or put back while a size is not and still makes no room: sizes that take turns would else be made and
 /// freed in turn.
@@ -28,6 +33,25 @@ const LATELY: u64 = 32;
 #[derive(Default)]
 pub struct StagingPages {
     kept: Mutex<Recycled>,
+    /// Bytes of pieces that somebody has.
+    out: AtomicUsize,
+    /// How many of them there may be before the next look, if that is more than [`MOST_KEPT`].
+    look_at: AtomicUsize,
+}
+
+/// Somebody who keeps pieces for commands to come.
+pub trait ReclaimStaging<D: Driver>: Send + Sync {
+    /// Gives out pieces of a native context that nothing uses any more. Waits for nobody.
+    fn take_idle(&self, native: &NativeContext<D>, which: Idle) -> Vec<Piece<D>>;
+}
+
+/// Pieces that nothing uses any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idle {
+    /// All of them.
+    All,
+    /// Those that nothing has used since they were asked for the last time.
+    Old,
 }
 
 /// Pieces of one size.
@@ -105,6 +129,20 @@ impl StagingPages {
         self.kept.lock().bytes
     }
 
+    /// Bytes that somebody has, whether a command uses them or not.
+    pub fn bytes_out(&self) -> usize {
+        self.out.load(Ordering::Relaxed)
+    }
+
+    /// Whether so many more bytes are out than at the last look that it is worth another.
+    fn is_look_due(&self, more: usize) -> bool {
+        self.bytes_out() + more > self.look_at.load(Ordering::Relaxed).max(MOST_KEPT)
+    }
+
+    fn note_look(&self) {
+        self.look_at.store(2 * self.bytes_out(), Ordering::Relaxed);
+    }
+
     /// Takes everything out, for the caller to free.
     pub fn take_all(&self) -> Vec<usize> {
         let kept = core::mem::take(&mut *self.kept.lock());
@@ -115,6 +153,31 @@ impl StagingPages {
 /// The size of a piece for so many bytes.
 fn size_for(bytes: usize) -> Option<usize> {
     bytes.max(LEAST).checked_next_power_of_two()
+}
+
+fn reclaimers<D: Driver>() -> &'static WeakList<dyn ReclaimStaging<D>> {
+    D::cell().staging_reclaimers.get_or_make(WeakList::default)
+}
+
+/// Has somebody asked from now on for what it keeps.
+pub fn add_reclaimer<D: Driver>(reclaimer: &Arc<dyn ReclaimStaging<D>>) {
+    reclaimers().add(reclaimer);
+}
+
+/// Takes pieces from those who keep them. Called with no lock held.
+pub fn take_idle<D: Driver>(native: &NativeContext<D>, which: Idle) -> Vec<Piece<D>> {
+    reclaimers().living().iter().flat_map(|reclaimer| reclaimer.take_idle(native, which)).collect()
+}
+
+/// A kept piece of that size. Where there is none and much is out, old ones come to the cache first.
+fn take_kept<D: Driver>(native: &NativeContext<D>, size: usize) -> Option<usize> {
+    let kept = native.staging.take(size);
+    if kept.is_some() || !native.staging.is_look_due(size) {
+        return kept;
+    }
+    drop(take_idle(native, Idle::Old));
+    native.staging.note_look();
+    native.staging.take(size)
 }
 
 /// A piece of pinned memory of some device. Whoever drops it has seen the end of every copy from and to it.
@@ -141,11 +204,30 @@ impl<D: Driver> Piece<D> {
             own_memory::add(address);
             Result::Ok(address)
         };
-        let address = match native.staging.take(size) {
+        let address = match take_kept(&native, size) {
             Some(address) => address,
             None => fresh()?,
         };
+        native.staging.out.fetch_add(size, Ordering::Relaxed);
         Ok(Self { native, address, size })
+    }
+
+    /// Gives it back to the native library, which may wait for the device.
+    pub fn free(mut self) {
+        // Nobody is left to tell.
+        own_memory::free_pinned(self.native.driver, core::mem::take(&mut self.address));
+    }
+
+    /// Whether it is of that native context.
+    #[must_use]
+    pub fn is_of(&self, native: &NativeContext<D>) -> bool {
+        core::ptr::eq(&raw const *self.native, native)
+    }
+
+    /// How many bytes it has.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.size
     }
 
     /// Whether it is what [`Piece::new`] would make for so many bytes.
@@ -163,6 +245,11 @@ impl<D: Driver> Piece<D> {
 
 impl<D: Driver> Drop for Piece<D> {
     fn drop(&mut self) {
+        self.native.staging.out.fetch_sub(self.size, Ordering::Relaxed);
+        if self.address == 0 {
+            // It was freed.
+            return;
+        }
         let superfluous = self.native.staging.put(self.address, self.size);
         if superfluous.is_empty() {
             return;

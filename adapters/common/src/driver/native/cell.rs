@@ -23,6 +23,8 @@ pub struct AdapterCell<D: Driver> {
     driver: OnceLock<D>,
     /// The adapter's objects: handle, platform, devices.
     pub objects: Attachment,
+    /// Who keeps pinned memory for commands to come, of any device.
+    pub staging_reclaimers: Attachment,
 }
 
 impl<D: Driver> AdapterCell<D> {
@@ -35,6 +37,7 @@ impl<D: Driver> AdapterCell<D> {
             release: AtomicU8::new(Release::NEWEST as u8),
             driver: OnceLock::new(),
             objects: Attachment::new(),
+            staging_reclaimers: Attachment::new(),
         }
     }
 
