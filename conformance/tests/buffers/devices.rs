@@ -509,3 +509,25 @@ fn a_device_that_never_uses_a_buffer_has_no_memory_of_it() {
     });
     assert_eq!(calls.get("cuMemAlloc_v2"), Some(&1), "{calls:?}");
 }
+
+#[test]
+fn urEnqueueMemBufferWrite_asks_about_few_writes_however_many_are_in_flight() {
+    const BUSY: usize = 64;
+    let Some((fixture, a, _b)) = two_devices() else { return };
+    let sim = needs_sim!(fixture);
+    let (buffer, from) = (Buffer::new(&fixture, 2 * BUSY * 16), fixture.memory(Kind::Host, 16));
+    let queue = |_| fixture.queue_in(fixture.context(), fixture.devices[0], QueueFlags::empty());
+    let queues: Vec<_> = (0..2 * BUSY).map(queue).collect();
+    let mut gate = Gate::new(&fixture);
+    let (gated, from) = (gate.block_event(&a), from.pointer());
+    let write = |index: usize| {
+        let (q, m, no, gated) = (queues[index].handle(), buffer.handle(), CBool::FALSE, gated.handle());
+        ok!(Enqueue.pfnMemBufferWrite(q, m, no, index * 16, 16, from, 1, &raw const gated, null_mut()));
+    };
+    (0..BUSY).for_each(write);
+    let (_, calls) = sim.calls_of(|| (BUSY..2 * BUSY).for_each(write));
+    let questions = calls.get("cuEventQuery").copied().unwrap_or(0);
+    gate.open();
+    queues.iter().for_each(Queue::finish);
+    assert!(questions <= 4 * BUSY as u64, "{questions} questions for {BUSY} commands");
+}

@@ -5,6 +5,7 @@ use core::ptr::null_mut;
 
 use ur_conformance::ffi::{ur_mem_flags_t as Flags, ur_queue_flags_t as QueueFlags};
 use ur_conformance::memory::pattern;
+use ur_conformance::owned::event_of;
 use ur_conformance::{Arg, Event, Fixture, Gate, Image, Kind, Launch, Queue, Shape, expect_success, needs_sim};
 
 const SIZE: [usize; 2] = [16, 16];
@@ -96,4 +97,25 @@ fn contents_of_an_image_stay_until_they_have_arrived_though_it_is_written_elsewh
     let last: Vec<u8> = ur_conformance::memory::read(&first, out.at(bytes), bytes);
     assert!(last == changed, "what the last command reads");
     drop(others);
+}
+
+#[test]
+fn a_command_on_an_image_asks_few_queues_however_many_have_work_with_it() {
+    const BUSY: usize = 64;
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let image = Image::with(fixture.context(), Shape::word(&SIZE), &pattern(1, 4 * 16 * 16));
+    let out = fixture.memory(Kind::Host, image.shape.bytes());
+    let queues: Vec<_> = (0..2 * BUSY).map(|_| fixture.in_order()).collect();
+    let (gated, whole) = (fixture.in_order(), image.whole());
+    let mut gate = Gate::new(&fixture);
+    let blocked = [gate.block_event(&gated)];
+    let waits = [blocked[0].handle()];
+    let read = |queue: &Queue| event_of(|event| image.read_box(queue, &whole, [0, 0], out.pointer(), &waits, event));
+    let _early: Vec<_> = queues[..BUSY].iter().map(read).collect();
+    let (_late, calls) = sim.calls_of(|| queues[BUSY..].iter().map(read).collect::<Vec<_>>());
+    let questions = calls.get("cuStreamQuery").copied().unwrap_or(0);
+    gate.open();
+    queues.iter().for_each(Queue::finish);
+    assert!(questions <= 4 * BUSY as u64, "{questions} questions for {BUSY} commands");
 }

@@ -55,8 +55,8 @@ impl<D: Driver> CommandStream<'_, D> {
 /// Events that a stream is about to wait for.
 pub type PendingEvents<D> = SmallVec<[Arc<PooledEvent<D>>; 2]>;
 
-/// Entries that a list holds before it looks which of them have finished.
-const MOST_UNSEEN: usize = 16;
+/// Entries that a list holds before it looks for the first time which of them have finished.
+const FEW: usize = 16;
 
 struct Use<D: Driver> {
     /// Weak, so that the address stays the queue's own though the queue may go.
@@ -87,11 +87,14 @@ impl<D: Driver> Use<D> {
 /// Uses of one kind at one location.
 pub struct PendingUses<D: Driver> {
     list: SmallVec<[Use<D>; 2]>,
+    /// So many there are before the next look: twice what was left at the last one, so that a command costs the same however many
+    /// are in flight.
+    look_at: usize,
 }
 
 impl<D: Driver> Default for PendingUses<D> {
     fn default() -> Self {
-        Self { list: SmallVec::new() }
+        Self { list: SmallVec::new(), look_at: FEW }
     }
 }
 
@@ -112,7 +115,7 @@ impl<D: Driver> PendingUses<D> {
             known.is_superseded = false;
             return;
         }
-        if self.list.len() >= MOST_UNSEEN {
+        if self.list.len() >= self.look_at {
             // Of many short-lived queues each leaves one. A lost device adds no more.
             self.list.retain(|known| {
                 let driver = known.marker.native_context().driver;
@@ -121,6 +124,7 @@ impl<D: Driver> PendingUses<D> {
                     Err(error) => !(error.is_lost_device() && known.is_superseded),
                 }
             });
+            self.look_at = FEW.max(2 * self.list.len());
         }
         let queue = stream.queue.map_or_else(Weak::new, |queue| Arc::downgrade(&queue.to_arc()));
         let (stream, range) = (stream.stream.value(), range.clone());

@@ -13,7 +13,7 @@ use crate::driver::Driver;
 use crate::object::Object;
 use crate::queue::Queue;
 
-/// Queues that are remembered before they are asked which of them still have work.
+/// Queues that are remembered before they are asked for the first time which of them still have work.
 const REMEMBERED: usize = 8;
 
 struct User<D: Driver> {
@@ -24,14 +24,34 @@ struct User<D: Driver> {
 
 type List<D> = SmallVec<[User<D>; 2]>;
 
+struct Remembered<D: Driver> {
+    list: List<D>,
+    /// So many are remembered before they are asked. Twice what was left the last time: else every command would ask all queues once
+    /// more than a few are busy.
+    most: usize,
+}
+
+impl<D: Driver> Remembered<D> {
+    /// Takes entries out.
+    fn take(&mut self, which: impl Fn(&User<D>) -> bool) -> List<D> {
+        let mut taken = List::new();
+        for index in (0..self.list.len()).rev() {
+            if which(&self.list[index]) {
+                taken.push(self.list.swap_remove(index));
+            }
+        }
+        taken
+    }
+}
+
 /// The queues of one image.
 pub struct Users<D: Driver> {
-    list: Mutex<List<D>>,
+    remembered: Mutex<Remembered<D>>,
 }
 
 impl<D: Driver> Default for Users<D> {
     fn default() -> Self {
-        Self { list: Mutex::default() }
+        Self { remembered: Mutex::new(Remembered { list: List::new(), most: REMEMBERED }) }
     }
 }
 
@@ -55,32 +75,28 @@ impl<D: Driver> Users<D> {
 
     /// Counts a command on its way to a queue; whether the queue is one too many to go on without a question.
     fn is_full_with(&self, queue: &Object<Queue<D>>) -> bool {
-        let mut list = self.list.lock();
-        if let Some(user) = list.iter_mut().find(|user| user.is(queue)) {
+        let mut remembered = self.remembered.lock();
+        if let Some(user) = remembered.list.iter_mut().find(|user| user.is(queue)) {
             user.coming += 1;
             return false;
         }
-        list.push(User { queue: queue.to_arc(), coming: 1 });
-        list.len() > REMEMBERED
+        remembered.list.push(User { queue: queue.to_arc(), coming: 1 });
+        remembered.list.len() > remembered.most
     }
 
     /// Forgets queues that have no work. Asking takes other locks, so this list's is not held.
     #[cold]
     fn forget_idle(&self) {
-        let asked = {
-            let mut list = self.list.lock();
-            let (kept, asked): (List<D>, List<D>) =
-                core::mem::take(&mut *list).into_iter().partition(|user| user.coming > 0);
-            *list = kept;
-            asked
-        };
+        let asked = self.remembered.lock().take(|user| user.coming == 0);
         let busy: List<D> = asked.into_iter().filter(User::is_busy).collect();
-        self.list.lock().extend(busy);
+        let Remembered { list, most } = &mut *self.remembered.lock();
+        list.extend(busy);
+        *most = REMEMBERED.max(2 * list.len());
     }
 
     /// Takes them out, for the end of the image, to which no command is on its way.
     pub fn take(&mut self) -> impl Iterator<Item = Arc<Object<Queue<D>>>> + use<D> {
-        core::mem::take(self.list.get_mut()).into_iter().map(|user| user.queue)
+        core::mem::take(&mut self.remembered.get_mut().list).into_iter().map(|user| user.queue)
     }
 }
 
@@ -97,9 +113,9 @@ impl<D: Driver> User<D> {
 
 impl<D: Driver> Drop for Coming<'_, D> {
     fn drop(&mut self) {
-        let mut list = self.users.list.lock();
+        let mut remembered = self.users.remembered.lock();
         // Where a queue has two entries, only those with commands on their way count them.
-        if let Some(user) = list.iter_mut().find(|user| user.coming > 0 && user.is(self.queue)) {
+        if let Some(user) = remembered.list.iter_mut().find(|user| user.coming > 0 && user.is(self.queue)) {
             user.coming -= 1;
         }
     }
