@@ -119,3 +119,27 @@ fn a_command_on_an_image_asks_few_queues_however_many_have_work_with_it() {
     queues.iter().for_each(Queue::finish);
     assert!(questions <= 4 * BUSY as u64, "{questions} questions for {BUSY} commands");
 }
+
+/// An image that lives long has been written by a queue that did not.
+#[test]
+fn an_image_lets_go_of_a_released_queue_that_is_finished_when_another_one_uses_it() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let streams = || sim.objects().get("stream").copied().unwrap_or(0);
+    let before = streams();
+    let images: Vec<_> = (0..100)
+        .map(|seed| {
+            let (queue, image) = (fixture.in_order(), Image::new(&fixture, Shape::word(&SIZE)));
+            image.write(&queue, &pattern(seed, image.shape.bytes()));
+            queue.finish();
+            image
+        })
+        .collect();
+    let queue = fixture.in_order();
+    for image in &images {
+        let _ = image.read::<u8>(&queue);
+    }
+    let more = streams() - before;
+    // A context and its device keep up to 32 for the next queues.
+    assert!(more <= 40, "{more} streams for one queue and {} images", images.len());
+}

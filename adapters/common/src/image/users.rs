@@ -80,8 +80,24 @@ impl<D: Driver> Users<D> {
             user.coming += 1;
             return false;
         }
+        let released = remembered.take(User::is_released);
         remembered.list.push(User { queue: queue.to_arc(), coming: 1 });
-        remembered.list.len() > remembered.most
+        let is_full = remembered.list.len() > remembered.most;
+        drop(remembered);
+        if !released.is_empty() {
+            self.forget_finished(released);
+        }
+        is_full
+    }
+
+    /// Forgets of released queues those whose work is known to have finished. An image that is written by one that does not live long
+    /// would keep that, and its stream from the next queue.
+    #[cold]
+    fn forget_finished(&self, released: List<D>) {
+        let busy: List<D> = released.into_iter().filter(|user| !user.is_known_idle()).collect();
+        if !busy.is_empty() {
+            self.remembered.lock().list.extend(busy);
+        }
     }
 
     /// Forgets queues that have no work. Asking takes other locks, so this list's is not held.
@@ -103,6 +119,17 @@ impl<D: Driver> Users<D> {
 impl<D: Driver> User<D> {
     fn is(&self, queue: &Object<Queue<D>>) -> bool {
         core::ptr::eq(&raw const *self.queue, queue)
+    }
+
+    /// Whether nobody puts anything on the queue any more.
+    fn is_released(&self) -> bool {
+        self.coming == 0 && self.queue.references() == 0 && !self.queue.is_deferring()
+    }
+
+    /// Whether the work of a released queue is known to have finished: nothing native is asked, and there is nobody whose commands
+    /// are not told yet.
+    fn is_known_idle(&self) -> bool {
+        self.queue.streams().iter().all(|stream| stream.is_known_idle())
     }
 
     /// What a thread has put on a stream it tells before it unlocks the stream, and not before, so the lock is passed first.

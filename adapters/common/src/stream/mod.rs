@@ -402,10 +402,10 @@ impl<D: Driver> Stream<D> {
     /// # Errors
     /// What the native library answers.
     pub fn is_idle(&self) -> Result<bool> {
-        let position = self.published_position.load(Ordering::Acquire);
-        if !self.is_shared() && self.is_completed(position) && !self.calling.load(Ordering::Acquire) {
+        if self.is_known_idle() {
             return Ok(true);
         }
+        let position = self.published_position.load(Ordering::Acquire);
         if self.is_capturing() {
             // The question would break the capture, so all that can be said is that work may be there.
             return Ok(false);
@@ -416,6 +416,12 @@ impl<D: Driver> Stream<D> {
             self.note_completed(position);
         }
         Ok(idle)
+    }
+
+    /// Whether everything enqueued so far is known to have finished, without asking the device.
+    pub fn is_known_idle(&self) -> bool {
+        let position = self.published_position.load(Ordering::Acquire);
+        !self.is_shared() && self.is_completed(position) && !self.calling.load(Ordering::Acquire)
     }
 
     /// A native event for everything enqueued so far, for others to wait for; `None` when all has finished. For commands
