@@ -30,7 +30,7 @@ use crate::queue::Queue;
 use crate::stream::Stream;
 use crate::stream::event::Event;
 use crate::stream::event::signals::SignalEvent;
-use crate::stream::reusable::Reusable;
+use crate::stream::reusable::{Keeping, Reusable};
 use crate::stream::submitter::Submitter;
 use crate::stream::times::{HostTimes, Stamps};
 
@@ -93,29 +93,33 @@ pub fn signal<D: Driver>(request: &Request<'_, D>, event: &Object<Event<D>>) -> 
             "a reusable event is signalled by queues of the context that it was made or opened in",
         ));
     }
+    // Until the event stands for a kept signal, nobody is given its native event, which that signal does not reach.
+    let mut keeping = None;
     let kept = reusable.signal(&request.queue.device, |record| {
         if request.queue.is_in_order() {
-            return submit(request, Signal { reusable, record });
+            return submit(request, Signal { reusable, record, keeping: &mut keeping });
         }
         request.refuse_in_capture("the signal of a reusable event")?;
         if !request.join_must_be_deferred() && put_barrier(request, record)?.is_some() {
             return Ok(None);
         }
-        reusable.check_is_own()?;
+        keeping = Some(reusable.keep_signal()?);
         barrier::defer_barrier(request, reusable.is_timed()).map(Some)
     })?;
     event.stand_for(kept);
+    drop(keeping);
     reusable.signalled_by(request.queue);
     Ok(())
 }
 
 /// Records a reusable event's native event as a command of its own. If that is kept, its output is the event of the signal.
-struct Signal<'r, D: Driver> {
+struct Signal<'s, 'r, D: Driver> {
     reusable: &'r Reusable<D>,
-    record: AtBarrier<'r, D>,
+    record: AtBarrier<'s, D>,
+    keeping: &'s mut Option<Keeping<'r>>,
 }
 
-impl<D: Driver> Command<D> for Signal<'_, D> {
+impl<D: Driver> Command<D> for Signal<'_, '_, D> {
     type Output = Option<SignalEvent<D>>;
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<Self::Output> {
@@ -124,7 +128,7 @@ impl<D: Driver> Command<D> for Signal<'_, D> {
     }
 
     fn into_owned(self, deferring: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, Self::Output)> {
-        self.reusable.check_is_own()?;
+        *self.keeping = Some(self.reusable.keep_signal()?);
         let is_timed = self.reusable.is_timed();
         let owned = deferral::by_function(move |request| {
             let out = &request.event;

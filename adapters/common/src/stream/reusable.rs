@@ -10,7 +10,7 @@
 //! reusable one stands for that until the next signal. What other processes or the application see natively cannot stand for
 //! another event; signals of such a one are not kept.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::{Mutex, RwLock};
@@ -38,8 +38,43 @@ pub struct Reusable<D: Driver> {
     signaller: Mutex<Option<Arc<dyn Submitter<D>>>>,
     /// What other processes open it by, if they may.
     handle: Option<IpcHandle>,
-    /// How often its native event was given to the application or to a command buffer's node, or is about to be.
-    exports: AtomicUsize,
+    exports: Exports,
+}
+
+/// Who has the native event. Somebody who has it would miss a kept signal, so while it is given out no signal is kept, and while a
+/// signal is being kept it is not given out: whoever looks first has decided.
+#[derive(Default)]
+struct Exports {
+    /// How often it was given to the application or to a command buffer's node, or is about to be; below 0, how many signals are being
+    /// kept.
+    count: AtomicIsize,
+}
+
+impl Exports {
+    fn begin(&self) -> bool {
+        self.count.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count >= 0).then(|| count + 1)).is_ok()
+    }
+
+    fn cancel(&self) {
+        self.count.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    fn keep(&self) -> Option<Keeping<'_>> {
+        let kept =
+            self.count.fetch_update(Ordering::AcqRel, Ordering::Acquire, |count| (count <= 0).then(|| count - 1));
+        kept.is_ok().then(|| Keeping { exports: self })
+    }
+}
+
+/// A signal that is being kept, from the decision until the event stands for it.
+pub struct Keeping<'r> {
+    exports: &'r Exports,
+}
+
+impl Drop for Keeping<'_> {
+    fn drop(&mut self) {
+        self.exports.count.fetch_add(1, Ordering::AcqRel);
+    }
 }
 
 /// Times of the last signal.
@@ -204,7 +239,7 @@ impl<D: Driver> Reusable<D> {
         let marker = make(state, purpose)?;
         let reusable = Self::with_marker(purpose, Box::new([Site::new(&state.device)]), marker, None);
         // A command buffer's launches record it, and know of nothing that is kept.
-        reusable.exports.store(1, Ordering::Relaxed);
+        reusable.exports.begin();
         Ok(reusable)
     }
 
@@ -236,7 +271,7 @@ impl<D: Driver> Reusable<D> {
             times: SignalTimes::default(),
             signaller: Mutex::new(None),
             handle,
-            exports: AtomicUsize::new(0),
+            exports: Exports::default(),
         })
     }
 
@@ -274,31 +309,42 @@ impl<D: Driver> Reusable<D> {
         self.purpose == EventPurpose::Times
     }
 
-    /// Refuses a signal that is to be kept, if others see the native event.
+    /// Has a signal kept, if nobody else sees the native event; nobody gets it before that is dropped.
     ///
     /// # Errors
     /// `UNSUPPORTED_FEATURE`.
-    pub fn check_is_own(&self) -> Result<()> {
-        let why = if self.purpose == EventPurpose::Processes {
-            "an event that processes share, behind a wait for what nobody has submitted yet: other processes would miss the \
-             signal (share a timeline instead, or wait for the timeline on the host first)"
-        } else if self.exports.load(Ordering::Acquire) > 0 {
-            "an event whose native event was given out or is named by a command buffer, behind a wait for what nobody has \
-             submitted yet: that would not be signalled (use another event, or wait for the timeline on the host first)"
-        } else {
-            return Ok(());
-        };
-        Err(Error::unsupported(&format!("a barrier that signals {why}")))
+    pub fn keep_signal(&self) -> Result<Keeping<'_>> {
+        if self.purpose == EventPurpose::Processes {
+            return Err(Error::unsupported(
+                "a barrier that signals an event that processes share, behind a wait for what nobody has submitted yet: other \
+                 processes would miss the signal (share a timeline instead, or wait for the timeline on the host first)",
+            ));
+        }
+        self.exports.keep().ok_or_else(|| {
+            Error::unsupported(
+                "a barrier that signals an event whose native event was given out or is named by a command buffer, behind a wait \
+                 for what nobody has submitted yet: that would not be signalled (use another event, or wait for the timeline on \
+                 the host first)",
+            )
+        })
     }
 
     /// Notes that somebody is to have the native event for good: from now on no signal is kept.
-    pub fn begin_export(&self) {
-        self.exports.fetch_add(1, Ordering::AcqRel);
+    ///
+    /// # Errors
+    /// `UNSUPPORTED_FEATURE` while another thread has a signal kept.
+    pub fn begin_export(&self) -> Result<()> {
+        if self.exports.begin() {
+            return Ok(());
+        }
+        Err(Error::unsupported(
+            "the native event of a reusable event while a signal of it that waits for a timeline is being enqueued",
+        ))
     }
 
     /// Takes one [`Reusable::begin_export`] back: nobody was given the native event.
     pub fn cancel_export(&self) {
-        self.exports.fetch_sub(1, Ordering::AcqRel);
+        self.exports.cancel();
     }
 
     /// Signals it: `record` is to put what it is given on a stream of the device's, or to keep that and answer the event of the
@@ -421,5 +467,25 @@ impl<D: Driver> SharedEvents<D> {
     pub fn find(&self, handle: &IpcHandle) -> Option<Arc<Reusable<D>>> {
         let list = self.list.lock();
         list.iter().filter_map(Weak::upgrade).find(|event| event.handle.as_ref() == Some(handle))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_native_event_is_given_out_or_signals_are_kept_whichever_was_first() {
+        let exports = Exports::default();
+        let (first, second) = (exports.keep(), exports.keep());
+        assert!(first.is_some() && second.is_some(), "signals do not exclude each other");
+        drop(first);
+        assert!(!exports.begin(), "one is still being kept");
+        drop(second);
+        assert!(exports.begin() && exports.begin());
+        exports.cancel();
+        assert!(exports.keep().is_none(), "somebody has it");
+        exports.cancel();
+        assert!(exports.keep().is_some());
     }
 }

@@ -56,11 +56,12 @@ impl<D: Driver> Event<D> {
     /// The native event for somebody who keeps it: from now on no signal is kept.
     ///
     /// # Errors
-    /// `UNSUPPORTED_FEATURE` as long as the last signal is one that was kept and is not over; what the native library answers.
+    /// `UNSUPPORTED_FEATURE` as long as the last signal is one that was kept and is not over, or another thread has one kept; what the
+    /// native library answers.
     pub(super) fn export_signal<'r>(&self, reusable: &'r Reusable<D>) -> Result<&'r PooledEvent<D>> {
         let marker = reusable.marker().ok_or(ur_result_t::ERROR_INVALID_EVENT)?;
         // First, so that no other thread's signal is kept behind the look.
-        reusable.begin_export();
+        reusable.begin_export()?;
         self.end_kept_signal(marker).inspect_err(|_| reusable.cancel_export())?;
         Ok(marker)
     }
