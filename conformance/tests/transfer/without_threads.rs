@@ -105,7 +105,9 @@ fn warm_up(queues: &[Queue; 3]) {
     let both = Arc::new(Barrier::new(2));
     let tasks = [0, 1].map(|at| {
         let both = Arc::clone(&both);
-        enqueue(&queues[at], move || drop(both.wait()))
+        enqueue(&queues[at], move || {
+            both.wait();
+        })
     });
     tasks.iter().map(callback).for_each(|calls| calls.recv().expect("the callback is called"));
     while threads("ur-worker") != 2 {
