@@ -59,20 +59,36 @@ const HIP: Below = Below {
 };
 
 impl Below {
-    /// What is below the adapter under test.
+    /// What is below the adapter under test; nothing that the suite knows below one that is neither CUDA's nor HIP's.
     #[must_use]
-    pub fn the_adapter() -> &'static Self {
+    pub fn find() -> Option<&'static Self> {
         let ask: crate::query::Ask<'_> =
             crate::ask!(Adapter.pfnGetInfo(crate::adapter(), ur_ffi::ur_adapter_info_t::BACKEND));
         match ur_ffi::ur_backend_t(crate::query::get(ask)) {
-            ur_ffi::ur_backend_t::HIP => &HIP,
-            _ => &CUDA,
+            ur_ffi::ur_backend_t::HIP => Some(&HIP),
+            ur_ffi::ur_backend_t::CUDA => Some(&CUDA),
+            _ => None,
         }
     }
 
-    /// Whether the adapter speaks HIP.
+    /// The same in a test of CUDA's or HIP's adapters alone: behind `needs_sim!` or `needs_ours!`.
+    ///
+    /// # Panics
+    /// When the adapter is for something else.
     #[must_use]
-    pub fn is_hip(&self) -> bool {
+    #[track_caller]
+    pub fn the_adapter() -> &'static Self {
+        let Some(below) = Self::find() else { panic!("the adapter under test is neither for CUDA nor for HIP") };
+        below
+    }
+
+    /// Whether the adapter under test speaks HIP.
+    #[must_use]
+    pub fn is_hip() -> bool {
+        Self::find().is_some_and(Self::speaks_hip)
+    }
+
+    fn speaks_hip(&self) -> bool {
         self.prefix == HIP.prefix
     }
 
@@ -80,6 +96,6 @@ impl Below {
     #[must_use]
     pub fn named(&self) -> &'static std::ffi::OsStr {
         let environment = Environment::get();
-        if self.is_hip() { &environment.hip } else { &environment.native }
+        if self.speaks_hip() { &environment.hip } else { &environment.native }
     }
 }

@@ -59,10 +59,10 @@ impl Control {
     /// Loads what the adapter will open, before it does; `None` where that cannot be controlled.
     #[must_use]
     pub fn preloaded() -> Option<Self> {
-        let below = Below::the_adapter();
+        let below = Below::find()?;
         // SAFETY: the adapter under test runs the same initialisers a moment later.
         let library = unsafe { Library::open(Some(below.named()), RTLD_NOW | RTLD_LOCAL) }.ok()?;
-        Self::of(library, if below.is_hip() { RUNTIME } else { DRIVER })
+        Self::of(library, if Below::is_hip() { RUNTIME } else { DRIVER })
     }
 
     fn name(&self, function: &str) -> String {

@@ -36,6 +36,7 @@ pub mod launch;
 pub mod memory;
 pub mod native;
 pub mod native_graph;
+pub mod ours;
 pub mod owned;
 pub mod pool;
 pub mod query;
@@ -218,6 +219,18 @@ macro_rules! needs_function {
     ($name:ident) => {
         if !$crate::has_function(stringify!($name)) {
             println!("skipped: oneAPI {} has no {}", $crate::release().name(), stringify!($name));
+            return;
+        }
+    };
+}
+
+/// The end of the test, with a line that says what was not tried, where the adapter is not this project's: `needs_ours!("…")`
+/// says what only ours do.
+#[macro_export]
+macro_rules! needs_ours {
+    ($promise:literal) => {
+        if !$crate::ours::is_ours() {
+            println!("skipped from {}:{} on: only this project's adapters {}", file!(), line!(), $promise);
             return;
         }
     };

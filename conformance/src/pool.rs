@@ -25,7 +25,7 @@ pub const NATIVE_POOLS: (&str, &str) = ("UR_USM_NATIVE_POOLS", "1");
 /// Whether memory of a kind comes from native pools: of shared memory never, and HIP has pools of device memory alone.
 #[must_use]
 pub fn is_native(kind: Kind) -> bool {
-    !in_slabs() && (kind == Kind::Device || kind == Kind::Host && !Below::the_adapter().is_hip())
+    !in_slabs() && (kind == Kind::Device || kind == Kind::Host && !Below::is_hip())
 }
 
 /// Whether this process runs with [`NO_NATIVE_POOLS`].

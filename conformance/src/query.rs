@@ -158,6 +158,15 @@ pub fn get<T: Plain>(ask: Ask<'_>) -> T {
     unsafe { value.assume_init() }
 }
 
+/// A property that has exactly the size of `T`, if the adapter answers it: the specification lets it leave it out.
+#[track_caller]
+#[must_use]
+pub fn optional<T: Plain>(ask: Ask<'_>) -> Option<T> {
+    let mut size = 0;
+    let answer = ask(0, null_mut(), &raw mut size);
+    (answer != ur_result_t::ERROR_UNSUPPORTED_ENUMERATION).then(|| get(ask))
+}
+
 /// A list property that must be answered.
 #[track_caller]
 #[must_use]

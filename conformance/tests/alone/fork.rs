@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ur_conformance::ffi::releases::any::{AllFunctions, FUNCTIONS};
 use ur_conformance::ffi::{ur_context_handle_t, ur_ext_timeline_wait_flags_t, ur_queue_handle_t, ur_result_t as Code};
-use ur_conformance::{Fixture, Kind, Launch, Queue, adapter, has_function, last_error, loader, ok, ur};
+use ur_conformance::{Fixture, Kind, Launch, Queue, adapter, has_function, last_error, loader, needs_ours, ok, ur};
 
 /// Words that no entry point's parameters outnumber, structures passed by value included.
 const ARGUMENTS: usize = 32;
@@ -163,6 +163,7 @@ fn in_child(fixture: &Fixture, queue: &Queue, ending: Ending) -> Result<(), Stri
 #[test]
 fn every_entry_point_answers_the_child_of_a_fork_that_it_is_uninitialised() {
     let fixture = Fixture::new();
+    needs_ours!("answer the child of a fork, whatever it calls them with");
     let queue = fixture.in_order();
     let memory = fixture.memory(Kind::Device, 64);
     memory.write(&queue, &[1u32; 16]);
@@ -175,6 +176,7 @@ fn every_entry_point_answers_the_child_of_a_fork_that_it_is_uninitialised() {
 #[test]
 fn the_child_of_a_fork_waits_for_no_lock_that_another_thread_held() {
     let fixture = Fixture::new();
+    needs_ours!("answer the child of a fork, whatever it calls them with");
     let (shared, own) = (fixture.in_order(), fixture.out_of_order());
     let kernel = fixture.basic(c"empty");
     let done = AtomicBool::new(false);

@@ -194,7 +194,7 @@ fn values_of_all_sizes_are_those_of_the_append() {
 /// What is asked for the current context before each node costs a third of an append.
 #[test]
 fn a_chain_of_launches_asks_for_the_current_context_a_few_times() {
-    if Below::the_adapter().is_hip() {
+    if Below::is_hip() {
         println!("skipped: what a runtime below the adapter asks for is its own matter");
         return;
     }
@@ -246,7 +246,7 @@ fn a_node_that_the_library_refuses_is_told_once_and_made_by_the_next_call() {
     };
     let (_, calls) = sim.calls_of(|| record(&CommandBuffer::new(&fixture), &mut 0));
     // Who cannot put back what was current has nobody to tell, and tries again.
-    let context = (!Below::the_adapter().is_hip()).then_some(("cuCtxSetCurrent", 0));
+    let context = (!Below::is_hip()).then_some(("cuCtxSetCurrent", 0));
     for (name, least) in [("cuGraphAddKernelNode_v2", 1)].into_iter().chain(context) {
         let count = calls.get(name).copied().unwrap_or(0);
         assert!(count > 1, "{calls:?}");

@@ -20,8 +20,7 @@ const ARCHITECTURE: &str = "gfx1030";
 #[track_caller]
 fn on_amd(test: &str, comgr: Option<&str>, body: impl FnOnce(&Toolchain)) {
     // A runtime of AMD's own plays nothing.
-    let below = Below::the_adapter();
-    if !below.is_hip() || !below.named().to_string_lossy().contains("hip_on_cuda") {
+    if !Below::is_hip() || !Below::the_adapter().named().to_string_lossy().contains("hip_on_cuda") {
         return;
     }
     let toolchain = Toolchain::inherited().unwrap_or_else(|| Toolchain::new(&["scale.ptx", "linked.ptx"]));

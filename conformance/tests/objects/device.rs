@@ -9,7 +9,8 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::native::Hip;
 use ur_conformance::{
-    Fixture, adapter, ask, check_every_property, child, last_error, loader, needs_sim, ok, query, refused, release, ur,
+    Fixture, adapter, ask, check_every_property, child, last_error, loader, needs_ours, needs_sim, ok, query, refused,
+    release, ur,
 };
 
 fn number<T: query::Plain>(device: ur_device_handle_t, property: info) -> T {
@@ -29,7 +30,9 @@ fn count(fixture: &Fixture, of: Type) -> usize {
 fn urDeviceGet_lists_the_devices_of_a_Type() {
     let fixture = Fixture::new();
     assert_eq!(count(&fixture, Type::ALL), fixture.devices.len());
-    assert_eq!(count(&fixture, Type::DEFAULT), count(&fixture, Type::GPU), "GPUs are the default kind");
+    if count(&fixture, Type::GPU) > 0 {
+        assert_eq!(count(&fixture, Type::DEFAULT), count(&fixture, Type::GPU), "GPUs are the default kind");
+    }
     let mut of_kinds = 0;
     for of in [Type::GPU, Type::CPU, Type::FPGA, Type::MCA, Type::CUSTOM] {
         let found = count(&fixture, of);
@@ -126,7 +129,9 @@ fn urDeviceGetInfo_tells_a_device_that_work_can_run_on() {
         assert!(group > 0 && sizes.iter().all(|&size| size > 0 && size <= group), "{group} {sizes:?}");
         let all: u64 = number(device, info::GLOBAL_MEM_SIZE);
         assert!(all > 0 && number::<u64>(device, info::MAX_MEM_ALLOC_SIZE) <= all);
-        assert!(number::<u64>(device, info::GLOBAL_MEM_FREE) <= all);
+        // An adapter need not know what other processes use.
+        let free = query::optional::<u64>(ask!(Device.pfnGetInfo(device, info::GLOBAL_MEM_FREE)));
+        assert!(free.is_none_or(|free| free <= all));
         assert!(number::<u64>(device, info::LOCAL_MEM_SIZE) > 0);
     }
 }
@@ -175,6 +180,7 @@ fn urDeviceGetInfo_claims_no_feature_whose_entry_point_is_unsupported() {
 
 #[test]
 fn urDeviceGet_finds_no_platform_where_the_driver_has_no_device() {
+    needs_ours!("run over the simulated driver");
     let test = "urDeviceGet_finds_no_platform_where_the_driver_has_no_device";
     child::in_process(test, &[("SIMCUDA_DEVICES", "0")], || {
         let platforms = loader().platforms(adapter()).expect("no device is no error");
@@ -241,6 +247,7 @@ fn no_sensor(device: ur_device_handle_t, property: info, words: &str) {
 #[test]
 fn urDeviceGetInfo_does_without_a_management_library_and_says_how_to_name_one() {
     const NAME: &str = "urDeviceGetInfo_does_without_a_management_library_and_says_how_to_name_one";
+    needs_ours!("read UR_NVML_LIBRARY, and name it in messages");
     child::in_process(NAME, &[("UR_NVML_LIBRARY", "/nowhere/libnvidia-ml.so.1")], || {
         let fixture = Fixture::new();
         if Hip::loaded().is_some() {

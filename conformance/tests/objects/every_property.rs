@@ -109,7 +109,7 @@ fn every_property_of_a_queue_and_an_event_is_answered_or_listed() {
 fn every_property_of_a_program_and_a_kernel_is_answered_or_listed() {
     let fixture = Fixture::new();
     // HIP lists no kernels of a module and tells nothing of parameters; CUDA's drivers do since 12.4.
-    let (programs, kernels): (&[program], &[kernel]) = if Below::the_adapter().is_hip() {
+    let (programs, kernels): (&[program], &[kernel]) = if Below::is_hip() {
         (&[program::NUM_KERNELS, program::KERNEL_NAMES], &[kernel::NUM_ARGS])
     } else {
         (&[], &[])

@@ -80,7 +80,7 @@ fn urMemRelease_of_an_image_waits_for_work_of_a_lent_stream_that_was_destroyed_b
     let event = Event::take(event);
     drop(queue);
     // What is on it runs to its end, for which AMD's runtime waits.
-    let ends_at_once = !Below::the_adapter().is_hip();
+    let ends_at_once = !Below::is_hip();
     if ends_at_once {
         native.destroy_stream(stream);
     }

@@ -21,7 +21,7 @@ fn maxPoolableSize_is_rounded_up_as_the_driver_does_and_can_be_queried() {
     let fixture = Fixture::new();
     let step = maximum(&fixture, 1);
     assert!(step.is_power_of_two(), "{step}");
-    if !Below::the_adapter().is_hip() {
+    if !Below::is_hip() {
         assert_eq!(step, STEP);
     }
     for (asked, told) in [(1, 1), (step - 1, 1), (step, 1), (step + 1, 2), (5 * step - 7, 5)] {

@@ -437,7 +437,7 @@ fn urTimelineSignalExt_does_not_wait_for_a_fill_of_more_native_calls_than_a_stre
             return;
         }
         // All in the one kept fill, or most of them on the stream before. HIP fills rows of single bytes alone.
-        let unit = if Below::the_adapter().is_hip() { 1 } else { 4 };
+        let unit = if Below::is_hip() { 1 } else { 4 };
         for (before, pattern) in [(0, 8192), (15, 64 * unit)] {
             let (queue, timeline) = (fixture.in_order(), Timeline::at_zero(&fixture));
             let memory = fixture.memory(Kind::Device, pattern);

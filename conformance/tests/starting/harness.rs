@@ -2,11 +2,12 @@
 #![allow(non_snake_case, reason = "tests are named after what they promise")]
 
 use core::ptr::{null, null_mut};
+use std::path::Path;
 
 use ur_conformance::below::Below;
 use ur_conformance::current::{Current, Place};
 use ur_conformance::native::{Cuda, Hip};
-use ur_conformance::{Fixture, Kind, Launch, child, needs_sim, ok};
+use ur_conformance::{Environment, Fixture, Kind, Launch, child, needs_sim, ok, ours};
 
 fn on_sim() -> bool {
     Fixture::new().sim().is_some()
@@ -16,6 +17,18 @@ fn on_sim() -> bool {
 fn without_an_installation_a_test_says_what_to_run() {
     let test = "without_an_installation_a_test_says_what_to_run";
     child::fails(test, &[("UR_TEST_DIST", "")], "run `cargo xtask test`", || drop(Fixture::new()));
+}
+
+/// Otherwise what only ours promise would be skipped for ours.
+#[test]
+fn an_adapter_of_the_installation_s_is_known_as_this_project_s() {
+    let Some(installation) = std::env::var_os("UR_TEST_DIST") else { panic!("UR_TEST_DIST names an installation") };
+    let adapter = Environment::get().adapter.to_string_lossy();
+    if !Path::new(&*adapter).starts_with(&installation) {
+        println!("skipped: {adapter} is none of the installation's adapters");
+        return;
+    }
+    assert!(ours::is_ours(), "{adapter}");
 }
 
 #[test]
@@ -44,7 +57,7 @@ fn memory_that_a_test_forgets_fails_it() {
     let test = "memory_that_a_test_forgets_fails_it";
     // CUDA's context goes with the last object that uses it, and memory is none of those. HIP's stays, and so does what
     // is in it.
-    let words = if Below::the_adapter().is_hip() { "native objects are left behind" } else { "\"leak\"" };
+    let words = if Below::is_hip() { "native objects are left behind" } else { "\"leak\"" };
     child::fails::<&str>(test, &[], words, || {
         let fixture = Fixture::new();
         core::mem::forget(fixture.memory(Kind::Device, 64));
@@ -92,7 +105,7 @@ fn misuse_that_a_test_does_not_expect_fails_it() {
 #[test]
 fn a_current_context_or_device_that_is_not_put_back_fails_a_test() {
     let test = "a_current_context_or_device_that_is_not_put_back_fails_a_test";
-    let hip = Below::the_adapter().is_hip();
+    let hip = Below::is_hip();
     let words = if hip { "changed the thread's current device" } else { "changed the thread's current context" };
     let fixture = Fixture::new();
     if fixture.devices.len() < 2 || !Current::at(Place::LastDevice).is_seen() {

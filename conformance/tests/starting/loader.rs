@@ -10,7 +10,7 @@ use ur_conformance::below::Below;
 use ur_conformance::ffi::{ur_adapter_handle_t, ur_adapter_info_t, ur_backend_t, ur_logger_level_t};
 use ur_conformance::fixture::turn;
 use ur_conformance::native::Hip;
-use ur_conformance::{Environment, Fixture, Kind, Launch, adapter, child, elf, last_error, loader};
+use ur_conformance::{Environment, Fixture, Kind, Launch, adapter, child, elf, last_error, loader, needs_ours};
 
 #[test]
 fn urLoaderInit_and_urLoaderTearDown_nest_and_repeat() {
@@ -92,6 +92,7 @@ fn library_file(folder: &tempfile::TempDir, bytes: impl AsRef<[u8]>) -> std::pat
 
 #[test]
 fn urPlatformGet_without_the_native_library_is_no_error_and_names_the_library() {
+    needs_ours!("read a variable that names the native library, and say what is wrong with it");
     let test = "urPlatformGet_without_the_native_library_is_no_error_and_names_the_library";
     with_library(test, "/nonexistent/library.so.1", || {
         expect_no_platform(&["/nonexistent/library.so.1"]);
@@ -101,6 +102,7 @@ fn urPlatformGet_without_the_native_library_is_no_error_and_names_the_library() 
 
 #[test]
 fn urPlatformGet_with_a_library_of_another_architecture_names_it() {
+    needs_ours!("read a variable that names the native library, and say what is wrong with it");
     let test = "urPlatformGet_with_a_library_of_another_architecture_names_it";
     let folder = tempfile::tempdir().expect("a place for a file");
     let mut bytes = std::fs::read(Environment::get().loader.as_os_str()).expect("the loader's bytes");
@@ -112,6 +114,7 @@ fn urPlatformGet_with_a_library_of_another_architecture_names_it() {
 
 #[test]
 fn urPlatformGet_with_a_library_that_is_no_library_names_it() {
+    needs_ours!("read a variable that names the native library, and say what is wrong with it");
     let test = "urPlatformGet_with_a_library_that_is_no_library_names_it";
     let folder = tempfile::tempdir().expect("a place for a file");
     let path = library_file(&folder, "text");
@@ -120,6 +123,7 @@ fn urPlatformGet_with_a_library_that_is_no_library_names_it() {
 
 #[test]
 fn urPlatformGet_with_a_library_that_lacks_symbols_names_the_first() {
+    needs_ours!("read a variable that names the native library, and say what is wrong with it");
     let test = "urPlatformGet_with_a_library_that_lacks_symbols_names_the_first";
     let library = Environment::get().loader.as_os_str();
     with_library(test, library, || expect_no_platform(&["libur_loader", Below::the_adapter().first]));
@@ -137,6 +141,7 @@ fn native_bytes() -> Option<Vec<u8>> {
 
 #[test]
 fn urPlatformGet_with_a_library_that_has_half_its_symbols_names_one_that_is_missing() {
+    needs_ours!("read a variable that names the native library, and say what is wrong with it");
     let test = "urPlatformGet_with_a_library_that_has_half_its_symbols_names_one_that_is_missing";
     let Some(mut bytes) = native_bytes() else { return };
     let prefix = Below::the_adapter().prefix;
@@ -157,8 +162,9 @@ fn urPlatformGet_with_a_library_that_has_half_its_symbols_names_one_that_is_miss
 /// A library that is older than the adapter: what every release has is there, what came later is not.
 #[test]
 fn urPlatformGet_with_a_library_of_rocm_5_takes_the_functions_that_it_has() {
+    needs_ours!("read a variable that names the native library, and say what is wrong with it");
     let test = "urPlatformGet_with_a_library_of_rocm_5_takes_the_functions_that_it_has";
-    if !Below::the_adapter().is_hip() {
+    if !Below::is_hip() {
         println!("skipped: about HIP's versioned functions");
         return;
     }
@@ -234,6 +240,7 @@ fn heard() -> Vec<String> {
 
 #[test]
 fn urAdapterSetLoggerCallback_at_the_lowest_level_hears_nothing_from_1000_good_launches() {
+    needs_ours!("read UR_USM_MAGAZINE_BYTES, and warn of wrong values");
     let test = "urAdapterSetLoggerCallback_at_the_lowest_level_hears_nothing_from_1000_good_launches";
     // A warning to hear at the first stream-ordered allocation, to see that the listener listens.
     child::in_process(test, &[("UR_USM_MAGAZINE_BYTES", "much")], || {
@@ -262,6 +269,7 @@ unsafe extern "C" fn make_a_pool(_level: ur_logger_level_t, _line: *const c_char
 
 #[test]
 fn urAdapterSetLoggerCallback_that_makes_a_pool_at_the_first_pool_s_warning_ends() {
+    needs_ours!("read UR_USM_MAGAZINE_BYTES, and warn of wrong values");
     let test = "urAdapterSetLoggerCallback_that_makes_a_pool_at_the_first_pool_s_warning_ends";
     child::in_process(test, &[("UR_USM_MAGAZINE_BYTES", "much")], || {
         let fixture = Fixture::new();
@@ -290,6 +298,7 @@ fn adapter_beside_the_loader() -> (ur_adapter_handle_t, &'static str) {
 
 #[test]
 fn urPlatformGet_with_raised_rights_opens_no_library_that_a_variable_names() {
+    needs_ours!("ignore variables in a process with raised rights");
     let test = "urPlatformGet_with_raised_rights_opens_no_library_that_a_variable_names";
     let tried = child::with_raised_rights(test, || {
         // SAFETY: no precondition.

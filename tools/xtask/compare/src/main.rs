@@ -12,6 +12,7 @@ mod nvvm;
 mod planted;
 mod races;
 mod stock;
+mod strangers;
 mod sycl;
 mod sycl_cpu;
 mod travelling;
@@ -22,7 +23,7 @@ use std::process::ExitCode;
 
 use xtask::cli::{self, Command};
 
-const COMMANDS: [Command; 15] = [
+const COMMANDS: [Command; 16] = [
     Command {
         name: "demo",
         arguments: "[--adapter cuda|hip] [--native LIBRARY]",
@@ -46,6 +47,12 @@ const COMMANDS: [Command; 15] = [
         arguments: "[--stock]",
         purpose: "run dpctl's suite and a SYCL kernel on our loader",
         run: sycl_cpu::run,
+    },
+    Command {
+        name: "strangers",
+        arguments: "",
+        purpose: "run our suite over oneAPI's OpenCL adapter",
+        run: strangers::run,
     },
     Command {
         name: "sycl",
