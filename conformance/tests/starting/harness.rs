@@ -2,6 +2,7 @@
 #![allow(non_snake_case, reason = "tests are named after what they promise")]
 
 use core::ptr::{null, null_mut};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use ur_conformance::below::Below;
@@ -29,6 +30,22 @@ fn an_adapter_of_the_installation_s_is_known_as_this_project_s() {
         return;
     }
     assert!(ours::is_ours(), "{adapter}");
+}
+
+#[test]
+fn the_suite_s_readme_has_a_row_for_every_test_binary() {
+    let suite = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let Ok(readme) = std::fs::read_to_string(suite.join("README.md")) else {
+        println!("skipped: the sources are not on this machine");
+        return;
+    };
+    let (_, table) = readme.split_once("| folder | about |").expect("the table");
+    let rows = table.lines().skip(1).take_while(|line| line.starts_with('|'));
+    let told: BTreeSet<_> =
+        rows.filter_map(|row| Some(row.strip_prefix("| `")?.split_once('`')?.0.to_owned())).collect();
+    let entries = std::fs::read_dir(suite.join("tests")).expect("the tests' folder");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
+    assert_eq!(told, names.collect::<BTreeSet<_>>());
 }
 
 #[test]
