@@ -44,6 +44,18 @@ pub fn in_process<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)], body: im
     }
 }
 
+/// As [`in_process`], for a body after which each of these lines stands once among what the child printed, in part at least.
+#[track_caller]
+pub fn prints<V: AsRef<OsStr>>(test: &str, variables: &[(&str, V)], lines: &[&str], body: impl FnOnce()) {
+    if let Some((succeeded, text)) = run(test, variables, body) {
+        assert!(succeeded, "{text}");
+        for words in lines {
+            let count = text.lines().filter(|line| line.contains(words)).count();
+            assert!(count == 1, "`{words}` stands in {count} lines of what the child printed\n{text}");
+        }
+    }
+}
+
 /// Runs a body whose promise is about plain memory that is kept when it is freed, with the adapter's own settings: here, or in a
 /// child where the environment says otherwise.
 #[track_caller]

@@ -2,6 +2,7 @@
 //! advice. Commands that copy and fill are in `transfer`, pools in `pools`.
 
 mod allocation;
+mod guards;
 mod host_register;
 mod out_of_memory;
 mod plain;

@@ -85,7 +85,7 @@ pub fn free_list_bytes() -> usize {
     let is_first = BYTES.set(read.unwrap_or(MAGAZINE_BYTES)).is_ok();
     // Said outside the cell's initialisation: the application's logger may come here again.
     if is_first && read.is_none() {
-        crate::object::log::warning(|| {
+        crate::object::log::wrong_setting(|| {
             let text = text.unwrap_or_default();
             format!("UR_USM_MAGAZINE_BYTES={text} is no number of bytes; {MAGAZINE_BYTES} it is")
         });

@@ -7,10 +7,14 @@
 //! writes a line takes a count of the callback that is set and calls it without the lock; a call that another thread began
 //! before a callback was replaced may therefore still run when `urAdapterSetLoggerCallback` has returned. What a callback
 //! causes on its own thread is not told to anybody, since that could have no end.
+//!
+//! Most programs set no callback, and those who run them set variables. What the user must learn of those goes to standard error
+//! then ([`complain`]).
 
 use core::cell::Cell;
 use core::ffi::c_void;
 use std::ffi::CString;
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -66,6 +70,24 @@ pub fn write(level: ur_logger_level_t, line: impl FnOnce() -> String) {
     // had begun by the time it was replaced are over.
     unsafe { (sink.callback)(level, text.as_ptr(), sink.user) };
     let _ = IS_WRITING.try_with(|writing| writing.set(false));
+}
+
+/// Says what the user must learn, whoever wrote the program: to the application's callback, by its level, and on standard error
+/// where none is set. Takes the log's lock, so it is for what is seldom said.
+#[cold]
+pub fn complain(level: ur_logger_level_t, line: impl FnOnce() -> String) {
+    if SINK.lock().is_some() {
+        return write(level, line);
+    }
+    let name = if level == ur_logger_level_t::ERROR { "ERROR" } else { "WARNING" };
+    let line = format!("<ADAPTER>[{name}]: {}\n", line());
+    // One write keeps the lines of several threads apart. Nobody is left to be told of an output that is closed.
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+/// Says that a variable's value is not what the user meant it to be.
+pub fn wrong_setting(line: impl FnOnce() -> String) {
+    complain(ur_logger_level_t::WARN, line);
 }
 
 /// A warning.

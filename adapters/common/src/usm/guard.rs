@@ -2,8 +2,9 @@
 //!
 //! The application's bytes lie inside of a block, between bytes that nobody may write. Those are looked at when the memory is
 //! freed. Freed memory is filled with a pattern, so that who still reads it sees what is no value of his, and looked at when it
-//! is used again. What was written is an error in the log that names the memory, who asked for it, and who freed it; the
-//! call succeeds all the same. Every such step waits for the device, so this is no mode for measuring.
+//! is used again. What was written is an error in the log, or on standard error where nobody listens, that names the memory, who
+//! asked for it, and who freed it; the call succeeds all the same. Every such step waits for the device, so this is no mode for
+//! measuring.
 
 use crate::driver::Driver;
 use crate::memory_pool::plain::guarded::{Filled, Guarded};
@@ -122,7 +123,7 @@ fn thread() -> String {
 }
 
 fn tell(text: impl FnOnce() -> String) {
-    log::write(ur_logger_level_t::ERROR, text);
+    log::complain(ur_logger_level_t::ERROR, text);
 }
 
 /// The first and the last byte of a range that are not what they were filled with.

@@ -31,7 +31,7 @@ fn open_first_as<T>(
 ) -> Result<(T, String), OpenError> {
     match value_of(variable) {
         Some(_) if raised_rights => {
-            crate::object::log::warning(|| {
+            crate::object::log::wrong_setting(|| {
                 format!("{variable} is ignored: it names a library, and the process runs with raised rights")
             });
             open_any(variable, defaults, open)

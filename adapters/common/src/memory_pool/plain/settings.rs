@@ -66,7 +66,9 @@ impl PlainSettings {
         let is_first = SETTINGS.set(settings).is_ok();
         // Said outside the cell's initialisation: the application's logger may come here again.
         for text in wrong.iter().filter(|_| is_first) {
-            crate::object::log::warning(|| format!("{text} is no number, perhaps with K, M or G; it is left out"));
+            crate::object::log::wrong_setting(|| {
+                format!("{text} is no number, perhaps with K, M or G; it is left out")
+            });
         }
         SETTINGS.get_or_init(Self::default)
     }
