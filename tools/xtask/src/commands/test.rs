@@ -1,6 +1,6 @@
 //! `test [FILTER...]`: everything that can be tested with a Rust toolchain and a C compiler. It builds what the tests run
 //! on, says where it is by environment variables, and ends with a summary that repeats every result; it hides none, and
-//! what it skips it names with the reason.
+//! what it skips it names with the reason. It installs nothing on this machine unless `UR_TEST_INSTALL=1` says so, as CI does.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use super::{compare, generate};
 use crate::fail;
 use crate::support::failure::{Failure, Result};
 use crate::support::workspace::{Release, Workspace};
-use crate::support::{answered, cargo, files, process};
+use crate::support::{answered, cargo, debian, files, process};
 
 /// Repeats cargo's result lines for whoever only sees the end of a run.
 const RESULTS: &str = "test-results.txt";
@@ -138,8 +138,8 @@ fn rename(word: &str, line: &str) -> String {
 
 /// The HIP adapter on AMD's own runtime as Debian has it, on a machine that need not have a GPU of AMD's.
 fn debian_hip(workspace: &Workspace, newest: &Dist, older: &Dist, lines: &mut Vec<String>) -> Result {
-    if let Err(reason) = debian_library_is_there(DEBIAN_HIP, DEBIAN_PACKAGE) {
-        println!("skipped: {DEBIAN_HIP} is not here, because {reason}");
+    if let Err(reason) = debian::library_is_there(DEBIAN_HIP, DEBIAN_PACKAGE, debian::may_install()) {
+        println!("skipped: {DEBIAN_HIP} is not here: {reason}");
         return Ok(());
     }
     let mut command = environment(workspace, newest, older, Release::R2026_2);
@@ -161,8 +161,8 @@ fn debian_hip(workspace: &Workspace, newest: &Dist, older: &Dist, lines: &mut Ve
 
 /// SPIR-V for AMD's devices by the compiler that Debian has: those tests that need it and are ignored elsewhere.
 fn debian_comgr(workspace: &Workspace, lines: &mut Vec<String>) -> Result {
-    if let Err(reason) = debian_library_is_there(DEBIAN_COMGR, DEBIAN_COMGR_PACKAGES) {
-        println!("skipped: {DEBIAN_COMGR} is not here, because {reason}");
+    if let Err(reason) = debian::library_is_there(DEBIAN_COMGR, DEBIAN_COMGR_PACKAGES, debian::may_install()) {
+        println!("skipped: {DEBIAN_COMGR} is not here: {reason}");
         return Ok(());
     }
     let tests = |package: &[&str]| {
@@ -174,31 +174,6 @@ fn debian_comgr(workspace: &Workspace, lines: &mut Vec<String>) -> Result {
     named_tests("comgr: ", &mut tests(&["ur-spirv", "--test", "comgr"]), std::slice::from_ref(&ignored), lines)?;
     let own = [ignored, "by_comgr".to_owned()];
     named_tests("comgr: ", &mut tests(&["ur-adapter", "--lib"]), &own, lines)
-}
-
-/// Installs a library of Debian's unless it is there; why it is not, otherwise.
-fn debian_library_is_there(library: &str, packages: &[&str]) -> std::result::Result<(), String> {
-    let is_listed = || {
-        let listed = process::outcome(process::limited(60, "ldconfig").arg("-p"));
-        listed.is_ok_and(|(_, printed)| printed.stdout.contains(library))
-    };
-    if is_listed() {
-        return Ok(());
-    }
-    if !process::exists("apt-get") {
-        return Err("this machine has no apt-get".to_owned());
-    }
-    let apt = |seconds, arguments: &[&str]| {
-        let mut command = process::limited(seconds, "apt-get");
-        let tried = process::outcome(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));
-        let (status, printed) = tried.map_err(|failure| failure.to_string())?;
-        let last = printed.stderr.lines().last().unwrap_or("it gave no reason").to_owned();
-        if status.success() { Ok(()) } else { Err(format!("apt-get {} says: {last}", arguments.join(" "))) }
-    };
-    let install = || apt(400, &[&["install", "--yes", "--no-install-recommends"], packages].concat());
-    // A machine that never read the packages' list knows none.
-    install().or_else(|_| apt(120, &["update"]).and_then(|()| install()))?;
-    if is_listed() { Ok(()) } else { Err(format!("{} is installed and holds no such library", packages.join(" "))) }
 }
 
 /// What is given to the tests themselves. Without the facts, the tests that read them would fail; they are left out by

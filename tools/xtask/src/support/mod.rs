@@ -2,6 +2,7 @@
 
 pub mod answered;
 pub mod cargo;
+pub mod debian;
 pub mod failure;
 pub mod files;
 pub mod process;
