@@ -1,7 +1,8 @@
 """What `cargo xtask wheel` decides and the build backend must know: version, the runtime that it belongs to, and platform.
 
 An adapter's tables have the layout of one oneAPI release, so each release has a wheel of its own whose version begins with the
-release's and which needs that release's runtime: `pip install ur-adapters` then takes the one that fits what is installed.
+release's and which needs that release's runtime. Without a version pip takes the newest, and with it that release's runtime,
+whatever is installed.
 """
 
 import os

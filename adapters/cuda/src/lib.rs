@@ -2,7 +2,7 @@
 //!
 //! This crate only translates. It opens `libcuda` at run time (it never links it), calls one native function
 //! a method and has the table of each release, nothing else. Policy belongs to the engine. The libraries that loaders look
-//! for are in `libraries/`, one crate per release, and only choose a table.
+//! for are linked from `library/`, one crate for all releases, which only chooses a table.
 
 mod device_info;
 mod driver;

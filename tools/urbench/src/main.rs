@@ -102,6 +102,9 @@ fn run(options: &Options) -> Result<bool, Failure> {
         None => {
             let outcome = measure(options, &mut report)?;
             publish(&report, &outcome)?;
+            if outcome.is_empty() {
+                return Err(options.nothing_is_named());
+            }
             return Ok(outcome.is_complete());
         }
     }

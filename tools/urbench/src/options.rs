@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lexopt::prelude::*;
 
-use crate::goals;
+use crate::{Failure, goals};
 
 /// What `--help` prints.
 pub const HELP: &str = "\
@@ -199,6 +199,15 @@ impl Options {
             let program = std::env::current_exe().ok()?;
             Some(program.parent()?.parent()?.join("lib/libcallcount.so")).filter(|path| path.exists())
         })
+    }
+
+    /// What to say where no case is among those that were asked for.
+    pub fn nothing_is_named(&self) -> Failure {
+        let table = if self.table { " of the table of goals" } else { "" };
+        Failure::Other(format!(
+            "no case{table} has a name that begins with {}; try `urbench --help`",
+            self.only.join(" or ")
+        ))
     }
 
     /// Whether a case or a whole group was asked for.

@@ -95,6 +95,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Whether nothing was measured, and nothing was tried in vain.
+    pub fn is_empty(&self) -> bool {
+        self.cases.is_empty() && self.missing.is_empty()
+    }
+
     /// Adds rows, or the reason why there are none.
     pub fn add(&mut self, name: &str, result: Result<Vec<Case>, Failure>) {
         match result {

@@ -3,6 +3,9 @@
 use std::fs::{File, OpenOptions};
 use std::process::{Command, Output, Stdio};
 
+/// What is said of [`json_after`]'s run.
+const NOTHING: &str = "urbench: no case has a name that begins with nothing; try `urbench --help`\n";
+
 /// A run that measures nothing, so it needs no loader.
 fn run(words: &[&str], stdout: impl Into<Stdio>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_urbench"));
@@ -34,7 +37,16 @@ fn the_json_is_written_though_the_reader_of_the_tables_has_left() {
     let (json, output) = json_after("left", left_pipe());
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(json.is_some_and(|text| text.contains("\"subject\"")), "no results; {}: {complaint}", output.status);
-    assert_eq!((output.status.code(), complaint.as_str()), (Some(0), ""));
+    assert_eq!((output.status.code(), complaint.as_str()), (Some(1), NOTHING));
+}
+
+#[test]
+fn a_name_that_no_case_has_is_told_and_is_a_failure() {
+    let output = run(&["--only", "nothing"], Stdio::piped());
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(1), NOTHING));
+    let output = run(&["--table", "--only", "init"], Stdio::piped());
+    let told = "urbench: no case of the table of goals has a name that begins with init; try `urbench --help`\n";
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(1), told));
 }
 
 #[test]

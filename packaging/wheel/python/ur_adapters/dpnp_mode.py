@@ -4,8 +4,8 @@ import os
 
 
 def chosen():
-    """The value of UR_ADAPTERS_DPNP, `host` unless set."""
-    mode = os.environ.get("UR_ADAPTERS_DPNP", "host").strip().lower()
+    """The value of UR_ADAPTERS_DPNP, `host` unless set to something."""
+    mode = os.environ.get("UR_ADAPTERS_DPNP", "").strip().lower() or "host"
     if mode not in ("host", "raise", "off"):
         raise ValueError(f"UR_ADAPTERS_DPNP is {mode!r}; it can be 'host', 'raise' or 'off'")
     return mode
