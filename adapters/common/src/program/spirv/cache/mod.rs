@@ -1,8 +1,8 @@
 //! The disk cache: results by their keys, in a folder of the user's.
 //!
 //! It never fails a build: whatever is wrong with folder or file means that nothing is kept there. Many processes may use it
-//! at once; a file is written under another name and then renamed, so that a reader sees all of it or none. A reader takes
-//! files alone that belong to this user, that nobody else can write, and whose checksum is right.
+//! at once, of several containers too; a file is written under a random name and then renamed, so that a reader sees all of it
+//! or none. A reader takes files alone that belong to this user, that nobody else can write, and whose checksum is right.
 
 mod entry;
 mod evict;
@@ -13,8 +13,10 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
+
+use rustix::rand::{GetRandomFlags, getrandom};
 
 use crate::object::log;
 use crate::program::spirv::Product;
@@ -107,9 +109,7 @@ impl Folder {
     }
 
     fn write(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let unfinished = self.path.join(format!("{key}.{}.{number}.{UNFINISHED}", std::process::id()));
+        let unfinished = self.path.join(format!("{key}.{:016x}.{UNFINISHED}", random()?));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600);
         let mut file = options.open(&unfinished)?;
@@ -122,6 +122,15 @@ impl Folder {
         }
         written
     }
+}
+
+/// What tells an unfinished file from all others. A process's number does not: processes of containers that share the folder have
+/// the same ones, and so has a container that is started again.
+fn random() -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    // The kernel gives so few bytes whole or not at all.
+    getrandom(&mut bytes, GetRandomFlags::empty())?;
+    Ok(u64::from_ne_bytes(bytes))
 }
 
 /// Opens a regular file of this user's that nobody else can write. Links are not followed, and pipes do not block.

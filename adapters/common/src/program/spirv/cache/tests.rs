@@ -154,6 +154,19 @@ fn a_folder_that_takes_no_file_is_given_up_after_one_try() {
 }
 
 #[test]
+fn what_a_process_of_the_same_number_left_unfinished_is_in_nobodys_way() {
+    // Another container's process, or one that was killed and started again.
+    let it = temporary(1 << 20);
+    for number in 0..1000 {
+        let left = format!("{}.{}.{number}.{UNFINISHED}", key(1), std::process::id());
+        fs::write(it.folder.path.join(left), b"").unwrap();
+    }
+    it.folder.store(&key(1), &product(10));
+    assert_eq!(it.folder.load(&key(1)), Some(product(10)));
+    assert!(!it.folder.full.load(Ordering::Relaxed), "the folder is not given up");
+}
+
+#[test]
 fn threads_that_store_and_load_one_key_see_whole_results() {
     let it = temporary(1 << 20);
     std::thread::scope(|scope| {
