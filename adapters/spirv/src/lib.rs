@@ -3,8 +3,8 @@
 //! [`parse`] reads a module of SPIR-V 1.0 to 1.6 as OpenCL kernels use it; [`Module`] tells its kernels and their parameters and
 //! takes specialisation constants; [`translate`] writes LLVM's text; [`nvvm`] compiles that with libnvvm to PTX, [`comgr`] with
 //! libamd_comgr to machine code of AMD's devices. The bytes may come from anybody: nothing here panics, recurses without bound or
-//! reads outside them, and every error names the word and the instruction. The crate knows nothing of the engine, and only `nvvm` and
-//! `comgr` open a library.
+//! reads outside them, and every error names the word and the instruction. The crate knows nothing of the engine; only `nvvm` and
+//! `comgr` open a library, and `linker` says which file that is.
 
 pub mod comgr;
 mod emit;
@@ -12,6 +12,7 @@ mod error;
 mod fold;
 mod grammar;
 pub mod limits;
+mod linker;
 mod model;
 pub mod nvvm;
 mod parse;

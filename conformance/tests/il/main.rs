@@ -9,4 +9,5 @@ mod concurrent;
 mod faults;
 mod program;
 mod refused;
+mod search;
 mod toolchain;

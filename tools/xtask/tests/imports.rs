@@ -26,8 +26,8 @@ const RULES: &[Rule] = &[
     Rule { name: "ur-adapter-cuda", ours: &["ur-adapter", "ur-ffi"], others: None, never: &[] },
     Rule { name: "ur-adapter-hip", ours: &["ur-adapter", "ur-ffi"], others: None, never: &[] },
     // A translator of its own, which knows nothing of the engine or the API.
-    // rustix for the copy of an older libnvvm, in memory.
-    Rule { name: "ur-spirv", ours: &[], others: Some(&["libloading", "rustix"]), never: &[] },
+    // libc for questions to the dynamic linker, rustix for the copy of an older libnvvm, in memory.
+    Rule { name: "ur-spirv", ours: &[], others: Some(&["libc", "libloading", "rustix"]), never: &[] },
     // It stands beside the adapters, in libsycl's way, and knows neither them nor the API.
     Rule { name: "ur-sycl-images", ours: &[], others: Some(&["libc"]), never: &[] },
     // These only say what is exported; the final links choose a release.

@@ -4,7 +4,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use crate::nvvm::find::linker_folders;
+use crate::linker;
 
 /// Names the library's file. If it is set, nothing else is looked at.
 pub const LIBRARY_VARIABLE: &str = "UR_COMGR_LIBRARY";
@@ -30,9 +30,5 @@ pub fn candidates() -> Vec<PathBuf> {
 /// The file that would be opened first, if there is one. Nothing is opened.
 #[must_use]
 pub fn found() -> Option<PathBuf> {
-    let place = |candidate: PathBuf| match candidate.components().count() {
-        1 => linker_folders().map(|folder| folder.join(&candidate)).find(|file| file.is_file()),
-        _ => Some(candidate).filter(|file| file.is_file()),
-    };
-    candidates().into_iter().find_map(place)
+    candidates().into_iter().find_map(|candidate| linker::file_at(&candidate))
 }

@@ -9,6 +9,7 @@ use libloading::Library;
 use libloading::os::unix;
 
 use super::{CodeObject, CompileError, Flags, Isa, find};
+use crate::linker;
 
 /// `amd_comgr_status_t`.
 type Status = u32;
@@ -149,6 +150,7 @@ impl Comgr {
         // SAFETY: libamd_comgr's initialisers have no preconditions.
         let library = unsafe { unix::Library::open(Some(path), unix::RTLD_NOW | STAYS_LOADED) };
         let library = Library::from(library.map_err(|error| missing(error.to_string()))?);
+        let (library, own) = linker::loaded_from(library);
         let symbols = Symbols::load(library).map_err(missing)?;
         let mut version = (0, 0);
         // SAFETY: both are written.
@@ -159,10 +161,10 @@ impl Comgr {
                 version.0, version.1
             )));
         }
-        Ok(Self { symbols, path: path.to_path_buf(), version })
+        Ok(Self { symbols, path: own.unwrap_or_else(|| path.to_path_buf()), version })
     }
 
-    /// The library's file, or the name that the dynamic linker found it by.
+    /// The library's file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -5,6 +5,8 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::linker;
+
 /// Names the library's file. If it is set, nothing else is looked at.
 pub const LIBRARY_VARIABLE: &str = "UR_NVVM_LIBRARY";
 
@@ -42,26 +44,7 @@ pub fn candidates() -> Vec<PathBuf> {
 /// The file that would be opened first, if there is one. Nothing is opened: a file that is there may still be none that fits.
 #[must_use]
 pub fn found() -> Option<PathBuf> {
-    candidates()
-        .into_iter()
-        .find_map(|candidate| {
-            let is_bare = candidate.components().count() == 1;
-            if is_bare {
-                linker_folders().map(|folder| folder.join(&candidate)).find(|file| file.is_file())
-            } else {
-                Some(candidate)
-            }
-        })
-        .filter(|file| file.is_file())
-}
-
-/// Where the dynamic linker looks for a bare name on the usual systems.
-pub(crate) fn linker_folders() -> impl Iterator<Item = PathBuf> {
-    const USUAL: [&str; 5] =
-        ["/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"];
-    let named = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-    let named: Vec<PathBuf> = env::split_paths(&named).filter(|folder| folder.is_absolute()).collect();
-    named.into_iter().chain(USUAL.map(PathBuf::from))
+    candidates().into_iter().find_map(|candidate| linker::file_at(&candidate))
 }
 
 /// The file of libdevice that belongs to a library.
@@ -73,7 +56,7 @@ pub(super) fn libdevice(library: &Path) -> Option<PathBuf> {
 /// `site-packages` of this library's wheel and of the active environment.
 fn package_folders() -> Vec<PathBuf> {
     let mut folders = Vec::new();
-    if let Some(own) = own_file() {
+    if let Some(own) = linker::own_file() {
         folders.extend(own.ancestors().skip(1).take(6).map(Path::to_path_buf));
     }
     for variable in ["VIRTUAL_ENV", "CONDA_PREFIX"] {
@@ -84,22 +67,6 @@ fn package_folders() -> Vec<PathBuf> {
             .extend(entries.flatten().map(|entry| entry.path()).filter(python).map(|path| path.join("site-packages")));
     }
     folders
-}
-
-/// The file that holds this code: the adapter, where this crate is part of one.
-fn own_file() -> Option<PathBuf> {
-    let here = own_file as *const () as usize;
-    let maps = fs::read_to_string("/proc/self/maps").ok()?;
-    maps.lines().find_map(|line| mapped_file(line, here))
-}
-
-/// The file of a line of `/proc/self/maps`, if it covers the address.
-fn mapped_file(line: &str, address: usize) -> Option<PathBuf> {
-    let (range, rest) = line.split_once(' ')?;
-    let (first, end) = range.split_once('-')?;
-    let (first, end) = (usize::from_str_radix(first, 16).ok()?, usize::from_str_radix(end, 16).ok()?);
-    let path = &rest[rest.find('/')?..];
-    (first <= address && address < end).then(|| PathBuf::from(path))
 }
 
 fn toolkit_folders() -> Vec<PathBuf> {
@@ -113,23 +80,4 @@ fn toolkit_folders() -> Vec<PathBuf> {
     versions.sort();
     folders.extend(versions.into_iter().rev());
     folders
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn own_file_is_the_program_that_runs() {
-        let own = own_file().unwrap();
-        assert_eq!(own.canonicalize().unwrap(), env::current_exe().unwrap().canonicalize().unwrap());
-    }
-
-    #[test]
-    fn a_line_of_the_map_names_its_file_for_addresses_inside_it_alone() {
-        let line = "1000-2000 r-xp 00000000 00:00 0    /lib/with a space.so";
-        assert_eq!(mapped_file(line, 0x1fff), Some(PathBuf::from("/lib/with a space.so")));
-        assert_eq!(mapped_file(line, 0x2000), None);
-        assert_eq!(mapped_file("1000-2000 rw-p 00000000 00:00 0", 0x1000), None);
-    }
 }

@@ -1,4 +1,4 @@
-//! The library's functions, and one program at a time. All unsafe code of the crate is here.
+//! The library's functions, and one program at a time.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::fs;
@@ -12,6 +12,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::{CompileError, Compiled, Compiler, find};
 use crate::emit::Dialect;
+use crate::linker;
 
 type Status = c_int;
 /// `nvvmProgram`: a pointer that the library owns.
@@ -92,9 +93,9 @@ impl Nvvm {
         let missing = |error: String| CompileError::Missing(format!("{}: {error}", path.display()));
         // SAFETY: libnvvm's initialisers have no preconditions.
         let library = unsafe { Library::new(path) }.map_err(|error| missing(error.to_string()))?;
+        let (library, own) = linker::loaded_from(library);
         let symbols = Symbols::load(library).map_err(missing)?;
-        let path =
-            if path.is_absolute() { path.to_path_buf() } else { loaded_path().unwrap_or_else(|| path.to_path_buf()) };
+        let path = own.unwrap_or_else(|| path.to_path_buf());
         let file = find::libdevice(&path).ok_or_else(|| missing("libdevice.10.bc is not beside it".to_owned()))?;
         let libdevice = fs::read(&file).map_err(|error| missing(format!("{}: {error}", file.display())))?;
         Ok(Self { symbols, asked: OnceLock::new(), path, libdevice })
@@ -136,13 +137,6 @@ fn open_copy(path: &Path) -> Result<Symbols, String> {
     // SAFETY: libnvvm's initialisers have no preconditions.
     let library = unsafe { Library::new(name) }.map_err(|error| error.to_string())?;
     Symbols::load(library)
-}
-
-/// The file of the libnvvm that this process has loaded by its bare name.
-fn loaded_path() -> Option<PathBuf> {
-    let maps = fs::read_to_string("/proc/self/maps").ok()?;
-    let line = maps.lines().find(|line| line.contains("libnvvm.so"))?;
-    Some(PathBuf::from(&line[line.find('/')?..]))
 }
 
 impl Symbols {

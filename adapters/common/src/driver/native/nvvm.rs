@@ -1,18 +1,25 @@
 //! libnvvm: the process's copy of it, and the architectures that it knows.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use ur_ffi::ur_result_t;
 use ur_spirv::Dialect;
 use ur_spirv::nvvm::{CompileError, Compiler, Nvvm, found};
 
-use crate::driver::native::compiler_library::CompilerLibrary;
+use crate::driver::native::compiler_library::{CompilerLibrary, Opened};
 use crate::object::error::{Error, Result};
 
 /// The versions that are taken, as `UR_DEVICE_INFO_IL_VERSION` names them.
 pub const VERSIONS: &str = "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3 SPIR-V_1.4 SPIR-V_1.5 SPIR-V_1.6";
 
 static LIBRARY: CompilerLibrary<Nvvm> = CompilerLibrary::new();
+
+impl Opened for Nvvm {
+    fn file(&self) -> &Path {
+        self.path()
+    }
+}
 
 /// Architectures that libnvvm has known, newest first. PTX of one runs on all later devices.
 const ARCHITECTURES: [u32; 14] = [121, 120, 110, 103, 101, 100, 90, 89, 87, 86, 80, 75, 72, 70];
@@ -25,7 +32,7 @@ pub fn is_available() -> bool {
 
 /// Which library it is, for keys of what it has compiled.
 #[must_use]
-pub fn identity() -> Option<String> {
+pub fn identity() -> Option<Arc<str>> {
     LIBRARY.identity(found)
 }
 

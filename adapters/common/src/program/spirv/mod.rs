@@ -120,22 +120,44 @@ pub struct Product {
 /// supported and `INVALID_BINARY` for one that is wrong, with its word; `PROGRAM_LINK_FAILURE` for names that no module defines or
 /// that two do; `PROGRAM_BUILD_FAILURE` with the compiler's log.
 pub fn compile(request: &Request<'_>) -> Result<Product> {
-    let library = match request.target {
-        SpirvTarget::Ptx(_) => nvvm::identity(),
-        SpirvTarget::Amdgcn(_) => comgr::identity(),
-    };
-    let key = library.map(|library| Key::of(request, &library));
-    let folder = key.as_ref().and_then(|_| cache::folder());
-    if let (Some(key), Some(folder)) = (&key, folder)
-        && let Some(kept) = folder.load(key)
+    let found = library_of(&request.target);
+    if let Some(kept) = load(request, found.as_deref()) {
+        return Ok(kept);
+    }
+    // Which library it is shows for certain when it is opened. One that was not found before, or not as that one, has results too.
+    open_library(&request.target)?;
+    let library = library_of(&request.target);
+    if library != found
+        && let Some(kept) = load(request, library.as_deref())
     {
         return Ok(kept);
     }
     let product = compile::run(request)?;
-    if let (Some(key), Some(folder)) = (&key, folder) {
-        folder.store(key, &product);
+    if let (Some(library), Some(folder)) = (library, cache::folder()) {
+        folder.store(&Key::of(request, &library), &product);
     }
     Ok(product)
+}
+
+/// What the disk cache has of a library's.
+fn load(request: &Request<'_>, library: Option<&str>) -> Option<Product> {
+    let key = Key::of(request, library?);
+    cache::folder()?.load(&key)
+}
+
+/// Which library compiles for a target, as far as is known.
+fn library_of(target: &SpirvTarget) -> Option<Arc<str>> {
+    match target {
+        SpirvTarget::Ptx(_) => nvvm::identity(),
+        SpirvTarget::Amdgcn(_) => comgr::identity(),
+    }
+}
+
+fn open_library(target: &SpirvTarget) -> Result<()> {
+    match target {
+        SpirvTarget::Ptx(_) => nvvm::open().map(drop),
+        SpirvTarget::Amdgcn(_) => comgr::open().map(drop),
+    }
 }
 
 /// The engine's error for the translator's.
