@@ -1,10 +1,13 @@
 //! Which libnvvm is found where no variable names its file.
 
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use ur_conformance::ffi::ur_device_info_t;
-use ur_conformance::{Fixture, ask, child, query};
+use ur_conformance::{Environment, Fixture, ask, child, query};
 
 use crate::toolchain::{Toolchain, built};
 
@@ -36,4 +39,33 @@ fn a_libnvvm_that_the_process_has_loaded_is_told_of_and_its_results_are_kept() {
         check_found(&toolchain);
         drop(loaded);
     });
+}
+
+#[test]
+fn a_libnvvm_of_the_environment_that_the_adapter_is_installed_in_is_found() {
+    let toolchain = Toolchain::inherited().unwrap_or_else(|| Toolchain::new(&["scale.ptx"]));
+    let adapter = Path::new(&Environment::get().adapter);
+    let Some(name) = adapter.file_name().filter(|_| adapter.is_file()) else {
+        println!("skipped: UR_TEST_ADAPTER is a list");
+        return;
+    };
+    let library = toolchain.folder().join("environment/lib");
+    let installed = library.join(name);
+    if !installed.exists() {
+        let package = library.join("python3.11/site-packages/nvidia/cu13/lib");
+        fs::create_dir_all(&package).expect("a folder");
+        fs::copy(adapter, &installed).expect("a copy");
+        symlink(toolchain.folder().join("libnvvm.so.4"), package.join("libnvvm.so.4")).expect("a link");
+        fs::write(package.join("libdevice.10.bc"), b"BC").expect("a file");
+    }
+    let mut variables = toolchain.variables();
+    let nowhere = || OsString::from("/nowhere");
+    variables.extend([
+        ("UR_NVVM_LIBRARY", OsString::new()),
+        ("VIRTUAL_ENV", nowhere()),
+        ("CONDA_PREFIX", nowhere()),
+        ("UR_TEST_ADAPTER", installed.into()),
+    ]);
+    let test = "a_libnvvm_of_the_environment_that_the_adapter_is_installed_in_is_found";
+    child::in_process(test, &variables, || check_found(&toolchain));
 }

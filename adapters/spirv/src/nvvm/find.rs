@@ -1,5 +1,6 @@
 //! Where libnvvm lies. The first of these that exists is taken: the variable's file; the Python packages `nvidia-nvvm` and
-//! `nvidia-cuda-nvcc` beside this library or in the active environment; the CUDA toolkit; what the dynamic linker finds.
+//! `nvidia-cuda-nvcc` beside this library, in the environment that it is installed in, or in the active one; the CUDA toolkit; what
+//! the dynamic linker finds.
 
 use std::env;
 use std::fs;
@@ -21,11 +22,16 @@ const IN_PACKAGES: [&str; 5] = [
 const IN_TOOLKIT: [&str; 2] = ["nvvm/lib64/libnvvm.so.4", "nvvm/lib64/libnvvm.so"];
 const LIBDEVICE: [&str; 3] = ["../libdevice/libdevice.10.bc", "../nvvm/libdevice/libdevice.10.bc", "libdevice.10.bc"];
 
+/// What the variable names.
+fn named() -> Option<PathBuf> {
+    env::var_os(LIBRARY_VARIABLE).filter(|file| !file.is_empty()).map(PathBuf::from)
+}
+
 /// The files to try, best first. The last is a bare name for the dynamic linker.
 #[must_use]
 pub fn candidates() -> Vec<PathBuf> {
-    if let Some(file) = env::var_os(LIBRARY_VARIABLE).filter(|file| !file.is_empty()) {
-        return vec![PathBuf::from(file)];
+    if let Some(file) = named() {
+        return vec![file];
     }
     let mut list = Vec::new();
     let mut add = |folder: &Path, names: &[&str]| {
@@ -41,6 +47,11 @@ pub fn candidates() -> Vec<PathBuf> {
     list
 }
 
+/// The folders that [`candidates`] looks into, for messages.
+pub(super) fn folders() -> Vec<PathBuf> {
+    if named().is_some() { Vec::new() } else { package_folders().into_iter().chain(toolkit_folders()).collect() }
+}
+
 /// The file that would be opened first, if there is one. Nothing is opened: a file that is there may still be none that fits.
 #[must_use]
 pub fn found() -> Option<PathBuf> {
@@ -53,20 +64,30 @@ pub(super) fn libdevice(library: &Path) -> Option<PathBuf> {
     LIBDEVICE.iter().map(|name| folder.join(name)).find(|file| file.is_file())
 }
 
-/// `site-packages` of this library's wheel and of the active environment.
+/// Where Python packages lie: around this library, in the environment that it is installed in, in the active one.
 fn package_folders() -> Vec<PathBuf> {
-    let mut folders = Vec::new();
-    if let Some(own) = linker::own_file() {
-        folders.extend(own.ancestors().skip(1).take(6).map(Path::to_path_buf));
-    }
-    for variable in ["VIRTUAL_ENV", "CONDA_PREFIX"] {
-        let Some(root) = env::var_os(variable) else { continue };
-        let Ok(entries) = fs::read_dir(Path::new(&root).join("lib")) else { continue };
-        let python = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"));
-        folders
-            .extend(entries.flatten().map(|entry| entry.path()).filter(python).map(|path| path.join("site-packages")));
-    }
+    let mut folders = linker::own_file().map(|own| packages_around(&own)).unwrap_or_default();
+    let active = ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(env::var_os);
+    folders.extend(active.flat_map(|root| packages_of(Path::new(&root))));
     folders
+}
+
+/// The folders above a library, for packages that lie beside it, and the packages of the environment whose `lib` it is in, which
+/// is where a wheel puts it.
+fn packages_around(own: &Path) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = own.ancestors().skip(1).take(6).map(Path::to_path_buf).collect();
+    folders.extend(own.ancestors().nth(2).map(packages_of).unwrap_or_default());
+    folders
+}
+
+/// The packages of an environment's Pythons. Debian calls the folder `dist-packages` where pip installs for everybody.
+fn packages_of(root: &Path) -> Vec<PathBuf> {
+    let is_python = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"));
+    let libraries = ["lib", "lib64"].into_iter().filter_map(|folder| fs::read_dir(root.join(folder)).ok());
+    let mut pythons: Vec<PathBuf> = libraries.flatten().flatten().map(|entry| entry.path()).filter(is_python).collect();
+    pythons.sort();
+    let packages = ["site-packages", "dist-packages"];
+    pythons.iter().flat_map(|python| packages.map(|folder| python.join(folder))).filter(|path| path.is_dir()).collect()
 }
 
 fn toolkit_folders() -> Vec<PathBuf> {
@@ -80,4 +101,30 @@ fn toolkit_folders() -> Vec<PathBuf> {
     versions.sort();
     folders.extend(versions.into_iter().rev());
     folders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_that_holds_this_library_has_its_packages_too() {
+        let root = tempfile::tempdir().unwrap();
+        let (lib, lib64) = (root.path().join("lib"), root.path().join("lib64"));
+        let packages = [
+            lib.join("python3.11/site-packages"),
+            lib.join("python3/dist-packages"),
+            lib64.join("python3.12/site-packages"),
+        ];
+        for folder in &packages {
+            fs::create_dir_all(folder).unwrap();
+        }
+        fs::create_dir(lib.join("python3.10")).unwrap();
+        let found = packages_around(&lib.join("libur_adapter_cuda.so.0"));
+        assert_eq!(found[..2], [lib, root.path().to_path_buf()]);
+        for folder in &packages {
+            assert!(found.contains(folder), "{} is not in {found:?}", folder.display());
+        }
+        assert_eq!(packages_of(root.path()).len(), packages.len());
+    }
 }

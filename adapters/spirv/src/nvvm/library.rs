@@ -77,6 +77,10 @@ impl Nvvm {
                 Err(error) => reasons.push(error.to_string()),
             }
         }
+        let folders: Vec<String> = find::folders().iter().map(|folder| folder.display().to_string()).collect();
+        if !folders.is_empty() {
+            reasons.push(format!("packages and toolkits were looked for in {}", folders.join(", ")));
+        }
         Err(CompileError::Missing(format!(
             "SPIR-V kernels need libnvvm, which was not found ({}): install it with `pip install nvidia-nvvm` or the CUDA toolkit, \
              or name its file in {}",
