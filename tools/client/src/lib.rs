@@ -57,7 +57,7 @@ pub use answer::Answer;
 pub use error::{ClientError, OpenError, Result};
 pub use native_calls::{NativeCalls, hip_libraries, native_library};
 pub use output::print;
-pub use places::kernel_folder;
+pub use places::{kernel_folder, loader};
 pub use setup::{Held, Listed, pointer_argument, value_argument};
 
 /// The loader that the dynamic linker finds.

@@ -35,7 +35,7 @@ impl Options {
     /// Reads the process's arguments; `None` when help was asked for.
     pub fn from_process() -> Result<Option<Self>, lexopt::Error> {
         let mut options = Options {
-            loader: ur_client::DEFAULT_LOADER.into(),
+            loader: ur_client::loader(),
             kernels: ur_client::kernel_folder(),
             queues: 4,
             elements: 1_000_000,

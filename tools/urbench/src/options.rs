@@ -94,7 +94,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            loader: ur_client::DEFAULT_LOADER.into(),
+            loader: ur_client::loader(),
             adapter: None,
             native: ur_client::native_library(),
             hip: None,

@@ -35,13 +35,8 @@ pub struct Options {
 impl Options {
     /// Reads the process's arguments; `None` when help was asked for.
     pub fn from_process() -> Result<Option<Self>, lexopt::Error> {
-        let mut options = Options {
-            loader: ur_client::DEFAULT_LOADER.into(),
-            verbose: false,
-            why: false,
-            json: false,
-            search_only: false,
-        };
+        let mut options =
+            Options { loader: ur_client::loader(), verbose: false, why: false, json: false, search_only: false };
         let mut parser = lexopt::Parser::from_env();
         while let Some(argument) = parser.next()? {
             match argument {

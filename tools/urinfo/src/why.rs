@@ -3,7 +3,8 @@
 //! of this project's loader, whatever loader lists the devices.
 //!
 //! The search runs in a process of its own: the dynamic linker answers a name with what is loaded already, so in one
-//! process the second of two searches would only find what the first found.
+//! process the second of two searches would only find what the first found. The program has no run path, so a bare name is opened
+//! for it as for the loader.
 
 use std::ffi::{CStr, CString, OsStr, c_void};
 use std::os::unix::ffi::OsStrExt;
