@@ -277,8 +277,12 @@ impl State {
         } else {
             log::warning(format_args!("{}: {fault}", path.display()));
         }
-        let of_path = |finding: &&mut Finding| finding.candidate.as_ref().is_some_and(|(tried, _)| tried == path);
-        if let Some(finding) = self.findings.iter_mut().rfind(of_path) {
+        // Listed again, the same path has a refusal of its own.
+        let is_its = |finding: &&mut Finding| {
+            matches!(finding.outcome, Outcome::Loaded)
+                && finding.candidate.as_ref().is_some_and(|(tried, _)| tried == path)
+        };
+        if let Some(finding) = self.findings.iter_mut().find(is_its) {
             finding.outcome = Outcome::Refused(fault);
         }
     }

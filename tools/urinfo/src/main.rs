@@ -9,7 +9,7 @@ mod print;
 mod value;
 mod why;
 
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use ur_client::{OpenError, Ur};
@@ -84,8 +84,9 @@ fn exit_code(inventory: Inventory) -> Result<ExitCode, Failure> {
 
 /// The part of `--why` that has a process of its own. The loader is opened for the sake of its directory.
 fn search(options: &Options) -> Result<ExitCode, Failure> {
+    let mut answer = why::take_output()?;
     let ur = Ur::open(&options.loader)?;
     let search = serde_json::to_string(&why::search(&options.loader, ur.release())).map_err(io::Error::from)?;
-    ur_client::print(&search)?;
+    answer.write_all(search.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

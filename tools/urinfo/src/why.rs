@@ -7,6 +7,9 @@
 //! for it as for the loader.
 
 use std::ffi::{CStr, CString, OsStr, c_void};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -63,6 +66,8 @@ pub fn explain(loader: &OsStr) -> Result<Search, String> {
         .arg("--search-only")
         .arg("--loader")
         .arg(loader)
+        // The loader of this process says the same.
+        .env_remove("UR_LOG_LOADER")
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
@@ -71,6 +76,20 @@ pub fn explain(loader: &OsStr) -> Result<Search, String> {
         return Err(output.status.to_string());
     }
     serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
+}
+
+/// Takes standard output for the answer alone. What else is written there, as by libraries when they are opened, goes to standard
+/// error from now on.
+///
+/// # Errors
+/// The system's.
+pub fn take_output() -> io::Result<File> {
+    let answer = io::stdout().as_fd().try_clone_to_owned()?;
+    // SAFETY: the process's own descriptors, both open: the standard library opens what of them it was started without.
+    if unsafe { libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(File::from(answer))
 }
 
 /// Searches as the loader does, which is of this release, here; it must not have done so before.
@@ -99,7 +118,9 @@ fn judge(plan: &Plan) -> Vec<Finding> {
     findings
 }
 
+/// What became of each candidate. A finding is of one of them: what is listed twice has two, or one and was tried once.
 fn consider(plan: &Plan, findings: &[Finding]) -> Vec<Considered> {
+    let mut findings: Vec<&Finding> = findings.iter().collect();
     let skipped = plan.skipped.iter().map(|skipped| Considered {
         name: skipped.name.clone(),
         skipped: Some(skipped.reason.clone()),
@@ -108,13 +129,12 @@ fn consider(plan: &Plan, findings: &[Finding]) -> Vec<Considered> {
     let groups = plan.groups.iter().map(|group| {
         let mut taken: Option<&Path> = None;
         let candidates = group.candidates.iter().map(|candidate| {
-            let finding = findings.iter().find(|finding| {
+            let is_its = |finding: &&Finding| {
+                let tried = finding.candidate.as_ref();
                 finding.adapter == group.name
-                    && finding
-                        .candidate
-                        .as_ref()
-                        .is_some_and(|(path, origin)| *path == candidate.path && *origin == candidate.origin)
-            });
+                    && tried.is_some_and(|(path, origin)| *path == candidate.path && *origin == candidate.origin)
+            };
+            let finding = findings.iter().position(is_its).map(|at| findings.remove(at));
             let (used, reason) = match finding.map(|finding| &finding.outcome) {
                 Some(Outcome::Loaded) => (true, "used".to_owned()),
                 Some(Outcome::Refused(fault)) => (false, fault.to_string()),
@@ -213,6 +233,23 @@ mod tests {
         assert_eq!(reasons[1], (true, "used"));
         assert_eq!(reasons[2], (false, "not needed: a.so is used"));
         assert_eq!((considered[1].name.as_str(), considered[1].skipped.as_deref()), ("b.so", Some("the selector")));
+    }
+
+    #[test]
+    fn a_path_that_is_listed_twice_is_used_once() {
+        let mut twice = plan();
+        let listed = Candidate { path: "/x/a.so".into(), origin: Origin::ForceLoad };
+        twice.groups = ["/x/a.so"; 2].map(|name| Group { name: name.into(), candidates: vec![listed.clone()] }).into();
+        let finding = |outcome| Finding { adapter: "/x/a.so".into(), ..finding("/x/a.so", Origin::ForceLoad, outcome) };
+        let again = Fault::Duplicate("/x/a.so".into());
+        let considered = consider(&twice, &[finding(Outcome::Loaded), finding(Outcome::Refused(again.clone()))]);
+        let reasons: Vec<_> = considered.iter().take(2).map(|adapter| adapter.candidates[0].reason.clone()).collect();
+        assert_eq!(reasons, ["used".to_owned(), again.to_string()]);
+        // In one adapter's folders, where the second is never tried.
+        twice.groups.truncate(1);
+        twice.groups[0].candidates.push(listed);
+        let considered = consider(&twice, &[finding(Outcome::Loaded)]);
+        assert_eq!(considered[0].candidates[1].reason, "not needed: /x/a.so is used");
     }
 
     #[test]

@@ -83,3 +83,54 @@ fn the_loader_beside_the_program_is_its_own_unless_the_environment_has_another()
     let text = printed(&program, &[], &[("LD_LIBRARY_PATH", other.path().to_str().expect("a name of letters"))]);
     assert!(text.contains("urLoaderInit"), "the other library is no loader, which is to be told\n{text}");
 }
+
+#[test]
+fn the_search_is_told_though_the_loaders_log_goes_to_standard_output() {
+    for output in ["stdout", "stderr"] {
+        let log = format!("level:info;output:{output}");
+        let text = printed(
+            Path::new(env!("CARGO_BIN_EXE_urinfo")),
+            &["--loader", loader_name(), "--why"],
+            &[("UR_LOG_LOADER", &log)],
+        );
+        assert!(text.contains("search: ") && text.contains("1 device in 2 adapters"), "{text}");
+        assert!(!text.contains("did not end well") && !text.contains("<LOADER>["), "{text}");
+    }
+}
+
+#[test]
+fn the_search_is_told_though_a_library_prints_when_it_is_opened() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("chatty.c");
+    let text = "#include <stdio.h>\n__attribute__((constructor)) static void greet(void) { puts(\"welcome\"); fflush(stdout); }\n";
+    fs::write(&source, text).expect("a file");
+    let library = folder.path().join("libchatty.so");
+    build(&source, &library);
+    let name = library.to_str().expect("a name of letters");
+    let text = printed(
+        Path::new(env!("CARGO_BIN_EXE_urinfo")),
+        &["--loader", loader_name(), "--why"],
+        &[("UR_ADAPTERS_FORCE_LOAD", name)],
+    );
+    assert!(text.contains(&format!("{name} (UR_ADAPTERS_FORCE_LOAD)")), "{text}");
+    assert!(text.contains("welcome"), "{text}");
+}
+
+#[test]
+fn a_library_that_is_listed_twice_and_has_no_adapter_is_not_used() {
+    let loader = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../loader");
+    let folder = tempfile::tempdir().expect("a folder");
+    let library = folder.path().join("empty.so");
+    let mut cc = Command::new("cc");
+    cc.args(["-std=gnu11", "-shared", "-fPIC", "-DNO_ADAPTER", "-I"]).arg(loader.join("include"));
+    cc.arg(loader.join("tests/fixtures/adapter.c")).arg("-o").arg(&library);
+    assert!(cc.status().expect("cc runs").success());
+    let name = library.to_str().expect("a name of letters");
+    let twice = format!("{name},{name}");
+    let program = Path::new(env!("CARGO_BIN_EXE_urinfo"));
+    let text = printed(program, &["--loader", loader_name(), "--why"], &[("UR_ADAPTERS_FORCE_LOAD", &twice)]);
+    let became = format!("{name} (UR_ADAPTERS_FORCE_LOAD): ");
+    let reasons: Vec<&str> = text.lines().filter_map(|line| Some(line.split_once(&became)?.1)).collect();
+    let again = format!("it is the library that was opened before as {name}");
+    assert_eq!(reasons, ["it reports no adapter", &again], "{text}");
+}
