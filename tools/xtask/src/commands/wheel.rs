@@ -167,7 +167,32 @@ fn package(workspace: &Workspace, release: Release, tools: &Venv, libraries: &[(
     // The same content gives the same wheel.
     process::capture(build.env("SOURCE_DATE_EPOCH", "1577836800"))?;
     let wheel = out.join(format!("ur_adapters-{version}-{tag}.whl"));
-    if wheel.is_file() { Ok(wheel) } else { fail!("the build backend made no {}", wheel.display()) }
+    if !wheel.is_file() {
+        fail!("the build backend made no {}", wheel.display());
+    }
+    check_content(tools, &wheel, &version)?;
+    Ok(wheel)
+}
+
+/// Checks that the wheel installs nothing at the top of `site-packages` but what has our name: the build backend takes folders that
+/// nobody named where it finds a package in them.
+fn check_content(tools: &Venv, wheel: &Path, version: &str) -> Result {
+    let names = "import sys, zipfile; print(*zipfile.ZipFile(sys.argv[1]).namelist(), sep='\\n')";
+    let printed = process::capture(Command::new(tools.python()).args(["-c", names]).arg(wheel))?;
+    let stray = others_names(&printed.stdout, version);
+    if !stray.is_empty() {
+        fail!("{} would install what has not its name:\n{}", wheel.display(), stray.join("\n"));
+    }
+    Ok(())
+}
+
+/// Of a wheel's files those that are neither of the package, its `.pth`, its data nor its metadata.
+fn others_names<'n>(names: &'n str, version: &str) -> Vec<&'n str> {
+    let [data, metadata] = ["data", "dist-info"].map(|kind| format!("ur_adapters-{version}.{kind}/"));
+    let is_ours = |name: &&str| {
+        *name == "ur_adapters.pth" || ["ur_adapters/", &data, &metadata].iter().any(|folder| name.starts_with(folder))
+    };
+    names.lines().filter(|name| !is_ours(name)).collect()
 }
 
 #[cfg(test)]
@@ -183,5 +208,16 @@ mod tests {
         );
         assert_eq!(glibc_version("0000000000012340 g    DF .text  0000000000000010  Base        urGetX"), None);
         assert!((2, 14) > (2, 2));
+    }
+
+    #[test]
+    fn a_wheel_has_nothing_that_is_not_called_as_it_is() {
+        let ours = "ur_adapters/__init__.py\nur_adapters.pth\nur_adapters-1.2.data/data/lib/a.so\nur_adapters-1.2.dist-info/WHEEL\n";
+        assert_eq!(others_names(ours, "1.2"), [""; 0]);
+        for stray in
+            ["python/ur_adapters/__init__.py", "ur_adapters.py", "ur_adapters-1.1.data/data/lib/a.so", "lib/a.so"]
+        {
+            assert_eq!(others_names(&format!("{ours}{stray}\n"), "1.2"), [stray]);
+        }
     }
 }
