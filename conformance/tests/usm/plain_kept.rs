@@ -1,12 +1,29 @@
-//! How much freed plain memory stays kept where several threads free at one time.
+//! How much plain memory stays kept where several threads allocate or free at one time.
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
 use core::ptr::null;
 
+use ur_conformance::ffi::ur_context_handle_t;
 use ur_conformance::memory::allocate;
 use ur_conformance::{Fixture, Kind, child, expect_success, needs_sim, ok};
 
 const MIB: usize = 1 << 20;
+
+/// The address of a new block on the device.
+#[track_caller]
+fn take(fixture: &Fixture, context: ur_context_handle_t, bytes: usize) -> usize {
+    let mut block = core::ptr::null_mut();
+    expect_success(
+        allocate(Kind::Device, context, fixture.device(), null(), bytes, &raw mut block),
+        "urUSMDeviceAlloc",
+    );
+    block.expose_provenance()
+}
+
+#[track_caller]
+fn free(context: ur_context_handle_t, block: usize) {
+    ok!(USM.pfnFree(context, core::ptr::with_exposed_provenance_mut(block)));
+}
 
 /// What one thread has taken out to give back is kept no more, though the native library is at the first of it still: nobody else
 /// gives back for it what may stay.
@@ -23,17 +40,8 @@ fn urUSMFree_beside_a_native_free_that_waits_gives_back_no_more_than_is_beyond_t
         let fixture = Fixture::new();
         let sim = needs_sim!(fixture);
         let context = fixture.context().expose_provenance();
-        let blocks = [(); 6].map(|()| {
-            let mut block = core::ptr::null_mut();
-            let device = fixture.device();
-            let answer = allocate(Kind::Device, fixture.context(), device, null(), 2 * MIB, &raw mut block);
-            expect_success(answer, "urUSMDeviceAlloc");
-            block.expose_provenance()
-        });
-        let free = move |block: usize| {
-            let (context, block) = (core::ptr::with_exposed_provenance_mut(context), block);
-            ok!(USM.pfnFree(context, core::ptr::with_exposed_provenance_mut(block)));
-        };
+        let free = move |block| free(core::ptr::with_exposed_provenance_mut(context), block);
+        let blocks = [(); 6].map(|()| take(&fixture, fixture.context(), 2 * MIB));
         let native = || sim.calls_so_far("cuMemFree_v2");
         let [kept @ .., first, second] = blocks;
         kept.into_iter().for_each(free);
@@ -47,5 +55,45 @@ fn urUSMFree_beside_a_native_free_that_waits_gives_back_no_more_than_is_beyond_t
             drop(held);
         });
         assert_eq!(native() - before, 2, "10 MiB were kept, and 6 stay");
+    });
+}
+
+/// Each makes a slab while the first one is inside of the native library. What is left of them serves the next allocations.
+#[test]
+fn urUSMDeviceAlloc_of_threads_that_find_a_slab_used_up_at_one_time_uses_up_what_each_of_them_makes() {
+    const THREADS: u64 = 8;
+    let test = "urUSMDeviceAlloc_of_threads_that_find_a_slab_used_up_at_one_time_uses_up_what_each_of_them_makes";
+    child::with_pooled_memory(test, || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let context = fixture.context_of(&[fixture.device()]);
+        let (allocate, native) = (|| take(&fixture, context.handle(), 256), || sim.calls_so_far("cuMemAlloc_v2"));
+        let mut blocks = Vec::new();
+        let mut slab_by_slab = |slabs: u64| {
+            let (before, already) = (native(), blocks.len());
+            while native() - before < slabs {
+                blocks.push(allocate());
+            }
+            blocks.len() - already
+        };
+        // From the sixth slab on they have 2 MiB.
+        let _ = slab_by_slab(7);
+        let of_a_slab = slab_by_slab(1);
+        blocks.extend((1..of_a_slab).map(|_| allocate()));
+        let used_up = native();
+        std::thread::scope(|scope| {
+            let held = sim.hold_calls("cuMemAlloc_v2");
+            let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(allocate)).collect();
+            while native() - used_up < THREADS && !threads.iter().any(std::thread::ScopedJoinHandle::is_finished) {
+                std::thread::yield_now();
+            }
+            drop(held);
+            blocks.extend(threads.into_iter().map(|thread| thread.join().expect("a block")));
+        });
+        assert_eq!(native() - used_up, THREADS, "slabs of threads that come at one time");
+        blocks.extend((0..4 * of_a_slab).map(|_| allocate()));
+        let more = native() - used_up - THREADS;
+        assert_eq!(more, 0, "slabs for half of what the threads' slabs have");
+        blocks.into_iter().for_each(|block| free(context.handle(), block));
     });
 }

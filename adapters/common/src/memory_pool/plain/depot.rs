@@ -48,6 +48,11 @@ impl Slab {
         self.block >= SMALL
     }
 
+    /// Whether no block is left to cut off.
+    fn is_used_up(&self) -> bool {
+        self.cut >= self.most()
+    }
+
     /// How many blocks fit.
     fn most(&self) -> usize {
         (self.base + self.bytes - self.first) / self.block
@@ -85,14 +90,30 @@ struct Large {
     count: usize,
 }
 
+/// Where new blocks of a class come from.
+#[derive(Debug)]
+struct Open {
+    /// The slabs that blocks are cut off, by their bases, in the order in which they came: threads that find none at one time each
+    /// bring one. The last one stays until the next one comes.
+    bases: VecDeque<usize>,
+    /// How large the next one is: as the first again when the last one has gone back.
+    next: usize,
+}
+
+impl Default for Open {
+    fn default() -> Self {
+        Self { bases: VecDeque::new(), next: FIRST_SLAB }
+    }
+}
+
 /// The depot.
 #[derive(Debug)]
 pub struct Depot {
     slabs: BTreeMap<usize, Slab>,
     /// Bundles of each class, oldest first.
     bundles: Vec<VecDeque<Bundle>>,
-    /// For each class the base of the slab that blocks are cut off, and how large the next one is.
-    open: Vec<(usize, usize)>,
+    /// For each class.
+    open: Vec<Open>,
     large: Large,
 }
 
@@ -102,19 +123,20 @@ impl Default for Depot {
         Self {
             slabs: BTreeMap::new(),
             bundles,
-            open: vec![(0, FIRST_SLAB); size_class::COUNT],
+            open: (0..size_class::COUNT).map(|_| Open::default()).collect(),
             large: Large::default(),
         }
     }
 }
 
 impl Depot {
-    /// Notes a native allocation. Blocks of a class are cut off the one that came last.
+    /// Notes a native allocation, which blocks of a class are cut off.
     pub fn add(&mut self, class: Option<usize>, slab: Slab, largest: usize) {
         self.slabs.insert(slab.base, slab);
         if let Some(class) = class {
-            let next = slab.bytes.max(FIRST_SLAB).saturating_mul(2).min(largest.max(FIRST_SLAB));
-            self.open[class] = (slab.base, next);
+            let open = &mut self.open[class];
+            open.next = slab.bytes.max(FIRST_SLAB).saturating_mul(2).min(largest.max(FIRST_SLAB));
+            open.bases.push_back(slab.base);
         }
     }
 
@@ -122,12 +144,17 @@ impl Depot {
     #[must_use]
     pub fn next_slab(&self, class: usize) -> usize {
         let block = size_class::size_of(class);
-        self.open[class].1.max(4 * block).next_multiple_of(4096)
+        self.open[class].next.max(4 * block).next_multiple_of(4096)
     }
 
-    /// Cuts up to `most` blocks off the slab of their class.
+    /// Cuts up to `most` blocks off the slab of their class that came first: what came later can go back as long as it is whole.
     pub fn cut(&mut self, class: usize, most: usize) -> Vec<usize> {
-        let Some(slab) = self.slabs.get_mut(&self.open[class].0) else { return Vec::new() };
+        let bases = &mut self.open[class].bases;
+        let is_used_up = |base: &usize| self.slabs.get(base).is_none_or(Slab::is_used_up);
+        while bases.len() > 1 && bases.front().is_some_and(is_used_up) {
+            bases.pop_front();
+        }
+        let Some(slab) = bases.front().and_then(|base| self.slabs.get_mut(base)) else { return Vec::new() };
         let from = slab.cut;
         slab.cut = slab.most().min(from + most);
         // The one with the lowest address is taken first.
@@ -248,9 +275,10 @@ impl Depot {
             bundles.iter_mut().for_each(|bundle| bundle.blocks.retain(stays));
             bundles.retain(|bundle| !bundle.blocks.is_empty());
         }
-        for (base, next) in &mut self.open {
-            if !slabs.contains_key(base) {
-                (*base, *next) = (0, FIRST_SLAB);
+        for open in &mut self.open {
+            open.bases.retain(|base| slabs.contains_key(base));
+            if open.bases.is_empty() {
+                open.next = FIRST_SLAB;
             }
         }
         unused
@@ -286,6 +314,25 @@ mod tests {
         );
         assert_eq!((slab.block_around(0x10_0fff), slab.block_around(0x10_1400)), (None, None));
         assert_eq!((depot.slab_around(0x10_00ff), depot.slab_around(0x10_1400)), (None, None));
+    }
+
+    #[test]
+    fn the_rest_of_a_slab_is_cut_off_though_another_came_meanwhile() {
+        let mut depot = slab_of_four();
+        assert_eq!(depot.cut(0, 1), [0x10_1000]);
+        depot.add(Some(0), Slab::new(0x20_0100, 1024 + 0xf00, 0x20_1000, 256), 1 << 20);
+        assert_eq!(depot.cut(0, 8), [0x10_1300, 0x10_1200, 0x10_1100]);
+        assert_eq!((depot.cut(0, 1), depot.cut(0, 8).len(), depot.cut(0, 1)), (vec![0x20_1000], 3, vec![]));
+    }
+
+    #[test]
+    fn a_slab_that_nothing_was_cut_off_yet_can_go_back() {
+        let mut depot = slab_of_four();
+        depot.add(Some(0), Slab::new(0x20_0100, 1024 + 0xf00, 0x20_1000, 256), 1 << 20);
+        assert_eq!(depot.cut(0, 3).len(), 3);
+        let unused = depot.take_unused(Vec::new(), usize::MAX);
+        assert_eq!(unused.iter().map(|slab| slab.base).collect::<Vec<_>>(), [0x20_0100]);
+        assert_eq!((depot.cut(0, 3), depot.cut(0, 3)), (vec![0x10_1300], vec![]));
     }
 
     #[test]
