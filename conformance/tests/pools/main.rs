@@ -17,5 +17,6 @@ mod policy;
 mod prefill;
 mod shared;
 mod slab_peers;
+mod slab_reuse;
 mod slabs;
 mod stream_ordered;

@@ -50,7 +50,7 @@ fn what_pools_promise_is_kept_on_slabs() {
 }
 
 /// Native allocations of all kinds that there are.
-fn native_memory(fixture: &Fixture) -> u64 {
+pub fn native_memory(fixture: &Fixture) -> u64 {
     let objects = fixture.sim().map(ur_conformance::Sim::objects).unwrap_or_default();
     ["host memory", "managed memory", "device memory"].iter().filter_map(|kind| objects.get(*kind)).sum()
 }
@@ -512,12 +512,12 @@ fn RESERVED_HIGH_counts_no_slab_that_the_native_library_refused() {
         let fixture = Fixture::new();
         let sim = needs_sim!(fixture);
         let (one, two) = (fixture.in_order(), fixture.in_order());
-        // What a thread gives back first that makes a slab.
+        // What a thread gives back first that makes a slab, since it is too large to be one.
         {
             let mut gate = Gate::new(&fixture);
             gate.block(&one);
             let ending = Plan::new().of(&fixture);
-            give(&one, Take::new(MIB).from(&ending).on(&one));
+            give(&one, Take::new(9 * MIB).from(&ending).on(&one));
             drop(ending);
             gate.open();
             one.finish();

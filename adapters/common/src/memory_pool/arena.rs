@@ -279,8 +279,15 @@ impl<D: Driver> Arena<D> {
 
 impl<D: Driver> Drop for Arena<D> {
     fn drop(&mut self) {
+        if self.slabs.is_none() {
+            return;
+        }
+        self.collect();
+        let state = self.state.get_mut();
+        let free = state.take_free_regions(usize::MAX);
+        let rest = state.take_all_regions();
         if let Some(slabs) = &self.slabs {
-            slabs.end(self.state.get_mut().take_all_regions());
+            slabs.end(free, rest);
         }
     }
 }

@@ -7,7 +7,8 @@
 //!
 //! A native free waits for all work of the device, and while it waits, launches of other threads wait too
 //! (`docs/native-facts.md`). So slabs go back only while no stream of the context has work; what must go at another time is
-//! parked with the native context. Must not be called with a stream's lock held: making a slab can wait.
+//! parked with the native context, and serves the context's next pools once what may use it is over. Must not be called with a
+//! stream's lock held: making a slab can wait.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -17,11 +18,12 @@ use parking_lot::{Condvar, Mutex};
 use ur_ffi::ur_result_t;
 
 use crate::device::native_context::NativeContext;
-use crate::device::native_context::parked_memory::Outcome;
+use crate::device::native_context::parked_memory::{Outcome, Spare};
 use crate::device::relief::PATIENCE;
 use crate::device::{Device, deferred, peer};
 use crate::driver::{Driver, MemoryKind, PoolAttribute};
 use crate::memory_pool::plain::owned;
+use crate::memory_pool::plain::progress::Stamp;
 use crate::memory_pool::registry::Registry;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
@@ -197,6 +199,10 @@ impl<D: Driver> Slabs<D> {
             return Err(Error::unsupported("managed memory on this device"));
         }
         let peers = if kind == MemoryKind::Device { peers } else { &[] };
+        if let Some(registry) = registry.upgrade() {
+            // What streams that end leave behind is asked when a slab is to serve again.
+            registry.progress().begin();
+        }
         Ok(Self {
             kind,
             max_size,
@@ -261,7 +267,7 @@ impl<D: Driver> Slabs<D> {
             Err(instead) => return Ok(instead),
         };
         let first = match self.allocate(bytes) {
-            Ok(base) => return Ok(Growth::Made(self.add(base, bytes, change))),
+            Ok((base, bytes)) => return Ok(Growth::Made(self.add(base, bytes, change))),
             Err(first) => first,
         };
         change.promise_nothing();
@@ -269,7 +275,7 @@ impl<D: Driver> Slabs<D> {
         let less = self.reserve_in(&mut self.figures.lock(), |_| (size < bytes).then_some(size));
         let Some(bytes) = less else { return Err(first) };
         match self.allocate(bytes) {
-            Ok(base) => Ok(Growth::Made(self.add(base, bytes, change))),
+            Ok((base, bytes)) => Ok(Growth::Made(self.add(base, bytes, change))),
             Err(_) => {
                 self.unreserve(bytes);
                 Err(first)
@@ -320,14 +326,43 @@ impl<D: Driver> Slabs<D> {
         self.figures.lock().reserved -= bytes;
     }
 
-    /// A native allocation. What pools that ended have parked goes back first where that waits for nobody, so that pools which
-    /// come and go hold no more than they use.
-    fn allocate(&self, bytes: usize) -> Result<usize> {
+    /// A slab that a pool of the context left and that nothing uses any more, for one of `wanted` bytes, which count already; its bytes,
+    /// which count instead. It has no more than twice as many, and just as many where there is a maximum.
+    fn take_parked(&self, wanted: usize) -> Option<(usize, usize)> {
+        let parked = &self.native.parked_memory;
+        if parked.is_empty() {
+            return None;
+        }
+        let registry = self.registry.upgrade()?;
+        let progress = registry.progress();
+        let most = if self.max_size == 0 { wanted.saturating_mul(2) } else { wanted };
+        let take = || {
+            parked.take(wanted, most, |spare| {
+                let is_own =
+                    spare.kind == self.kind && core::ptr::addr_eq(spare.registry.as_ptr(), self.registry.as_ptr());
+                is_own && progress.is_past(spare.stamp)
+            })
+        };
+        let (base, bytes) = take().or_else(|| {
+            progress.look(&registry);
+            take()
+        })?;
+        self.figures.lock().reserved += bytes - wanted;
+        Some((base, bytes))
+    }
+
+    /// A slab of `bytes` bytes or some more: one that serves again, or a native allocation. What else pools that ended have parked
+    /// goes back first where that waits for nobody, so that pools which come and go hold no more than they use.
+    fn allocate(&self, bytes: usize) -> Result<(usize, usize)> {
+        let parked = self.take_parked(bytes);
         if !self.native.parked_memory.is_empty() && self.is_quiet() {
             self.native.free_parked_memory();
         }
+        if let Some(slab) = parked {
+            return Ok(slab);
+        }
         // Who asks a pool hears the same of every kind.
-        self.native.allocate(self.kind, bytes).map_err(|error| match error.code() {
+        self.native.allocate(self.kind, bytes).map(|base| (base, bytes)).map_err(|error| match error.code() {
             ur_result_t::ERROR_OUT_OF_HOST_MEMORY => error.with_code(ur_result_t::ERROR_OUT_OF_DEVICE_MEMORY),
             _ => error,
         })
@@ -373,22 +408,31 @@ impl<D: Driver> Slabs<D> {
     }
 
     /// The pool is gone, and none of its blocks is out. What streams may still use is parked until the device has done, and its
-    /// peers reach it until then.
-    pub(super) fn end(&self, regions: Vec<(usize, usize)>) {
-        if regions.is_empty() {
+    /// peers reach it until then. Of the `free` regions all streams are known to have got past their last use.
+    pub(super) fn end(&self, free: Vec<(usize, usize)>, rest: Vec<(usize, usize)>) {
+        if free.is_empty() && rest.is_empty() {
             return;
         }
-        let slabs = self.forget(regions);
+        let (free, rest) = (self.forget(free), self.forget(rest));
         if self.is_quiet() {
             // Nobody is left to tell.
-            let _ = self.free(slabs);
+            let _ = self.free(free.into_iter().chain(rest).collect());
             return;
         }
+        let sealed = self.registry.upgrade().map_or(0, |registry| registry.progress().seal());
+        self.park(free, 0);
+        self.park(rest, sealed);
+    }
+
+    fn park(&self, slabs: Vec<(usize, usize)>, stamp: Stamp) {
         let (driver, kind) = (self.native.driver, self.kind);
         for (base, bytes) in slabs {
             let peers = Arc::clone(&self.peers);
+            let registry = Weak::clone(&self.registry);
+            // Another pool has other peers.
+            let spare = self.peers.enabled.is_empty().then_some(Spare { base, kind, registry, stamp });
             // Dropped behind the free, with the access.
-            self.native.parked_memory.park(bytes, move || {
+            self.native.parked_memory.park(bytes, spare, move || {
                 if !peers.wait_for_work() {
                     return Ok(Outcome::Stays);
                 }
