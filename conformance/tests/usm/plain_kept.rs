@@ -1,4 +1,4 @@
-//! How much plain memory stays kept where several threads allocate or free at one time.
+//! How much plain memory stays kept where several threads allocate or free at one time, and where the context has gone.
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
 use core::ptr::null;
@@ -95,5 +95,28 @@ fn urUSMDeviceAlloc_of_threads_that_find_a_slab_used_up_at_one_time_uses_up_what
         let more = native() - used_up - THREADS;
         assert_eq!(more, 0, "slabs for half of what the threads' slabs have");
         blocks.into_iter().for_each(|block| free(context.handle(), block));
+    });
+}
+
+/// A look at all that is left for each of them would take time by the square.
+#[test]
+fn urUSMFree_of_many_blocks_whose_context_has_gone_costs_as_much_for_each_as_of_few() {
+    const BLOCKS: usize = 60_000;
+    let test = "urUSMFree_of_many_blocks_whose_context_has_gone_costs_as_much_for_each_as_of_few";
+    child::in_time(test, &[("UR_USM_POOL", "1"), ("UR_USM_POOL_DEBUG", "0")], || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let _queue = fixture.in_order();
+        let before = sim.objects();
+        let gone = fixture.context_of(&[fixture.device()]);
+        let blocks: Vec<usize> = (0..BLOCKS).map(|_| take(&fixture, gone.handle(), 256)).collect();
+        drop(gone);
+        // Two of three first, and the rest from its end on, so that slabs empty late.
+        let of_three = |blocks: &[usize], is_wanted: fn(usize) -> bool| {
+            (0..blocks.len()).filter(|at| is_wanted(at % 3)).map(|at| blocks[at]).collect::<Vec<_>>()
+        };
+        of_three(&blocks, |at| at > 0).into_iter().for_each(|block| free(fixture.context(), block));
+        of_three(&blocks, |at| at == 0).into_iter().rev().for_each(|block| free(fixture.context(), block));
+        assert_eq!(sim.objects(), before, "native memory is left");
     });
 }

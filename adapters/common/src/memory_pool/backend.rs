@@ -210,6 +210,11 @@ impl<D: Driver> PoolBackend<D> {
         self.caches.fetch_sub(1, Ordering::SeqCst);
     }
 
+    /// Whether a stream deals with it. Once it is closed and none does, none will.
+    pub fn has_streams(&self) -> bool {
+        self.caches.load(Ordering::SeqCst) > 0
+    }
+
     /// Says that a block was given back elsewhere than on the stream that counts it. Not before, since whoever has to put the
     /// block back among the live ones needs the backend.
     pub fn note_freed_elsewhere(&self) {
@@ -218,9 +223,7 @@ impl<D: Driver> PoolBackend<D> {
 
     /// Whether its pool is gone, no stream deals with it and none of its blocks is out.
     pub fn is_over(&self) -> bool {
-        self.closed.load(Ordering::SeqCst)
-            && self.caches.load(Ordering::SeqCst) == 0
-            && self.uncounted.load(Ordering::SeqCst) == 0
+        self.closed.load(Ordering::SeqCst) && !self.has_streams() && self.uncounted.load(Ordering::SeqCst) == 0
     }
 
     /// Whether the native library does not tell the start of a block from an address inside of it.

@@ -281,10 +281,17 @@ impl<D: Driver> Registry<D> {
     }
 
     /// Empties every free lists of a pool and keeps nothing more of it; streams inside a native call that can block do so
-    /// when they come out of it.
-    pub fn close(&self, pool: u64) {
+    /// when they come out of it. The pool is closed, so when `is_left` says that no stream deals with it, none will again: those
+    /// that never did are left alone, since to take a stream's lock costs the one thread that uses it.
+    pub fn close(&self, pool: u64, is_left: impl Fn() -> bool) {
+        if is_left() {
+            return;
+        }
         for stream in self.streams() {
             stream.close_pool(pool);
+            if is_left() {
+                break;
+            }
         }
     }
 

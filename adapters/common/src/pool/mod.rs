@@ -83,7 +83,7 @@ impl<D: Driver> Body for UsmPool<D> {
             made.backends.clone()
         };
         backends.iter().for_each(|backend| backend.close());
-        context.registry.close(pool.id);
+        context.registry.close(pool.id, || !backends.iter().any(|backend| backend.has_streams()));
         backends.iter().for_each(|backend| context.registry.end_if_unused(backend));
     }
 }

@@ -11,7 +11,7 @@
 //! another event; signals of such a one are not kept.
 
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
 use ur_ffi::{ur_profiling_info_t, ur_queue_handle_t, ur_result_t};
@@ -26,6 +26,7 @@ use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::stream::submitter::Submitter;
 use crate::stream::times::{HostTimes, Stamps};
+use crate::sync::weak_list::WeakList;
 
 /// The native side of a reusable event.
 pub struct Reusable<D: Driver> {
@@ -226,7 +227,7 @@ impl<D: Driver> Reusable<D> {
         };
         let reusable = Self::with_marker(purpose, sites, marker, handle);
         if shared {
-            SharedEvents::of(&state.device).add(&reusable);
+            SharedEvents::of(&state.device).list.add(&reusable);
         }
         Ok(reusable)
     }
@@ -448,25 +449,18 @@ fn make<D: Driver>(state: &Arc<DeviceState<D>>, purpose: EventPurpose) -> Result
 
 /// The events of a device that other processes may have opened: to this process itself no native library opens them.
 pub struct SharedEvents<D: Driver> {
-    list: Mutex<Vec<Weak<Reusable<D>>>>,
+    list: WeakList<Reusable<D>>,
 }
 
 impl<D: Driver> SharedEvents<D> {
     /// Those of a device.
     pub fn of(device: &Device<D>) -> &Self {
-        device.shared_events.get_or_make(|| Self { list: Mutex::new(Vec::new()) })
-    }
-
-    fn add(&self, event: &Arc<Reusable<D>>) {
-        let mut list = self.list.lock();
-        list.retain(|known| known.strong_count() > 0);
-        list.push(Arc::downgrade(event));
+        device.shared_events.get_or_make(|| Self { list: WeakList::default() })
     }
 
     /// The one that a handle stands for, if it is this process's and alive.
     pub fn find(&self, handle: &IpcHandle) -> Option<Arc<Reusable<D>>> {
-        let list = self.list.lock();
-        list.iter().filter_map(Weak::upgrade).find(|event| event.handle.as_ref() == Some(handle))
+        self.list.living().into_iter().find(|event| event.handle.as_ref() == Some(handle))
     }
 }
 

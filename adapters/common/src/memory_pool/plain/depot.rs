@@ -3,7 +3,7 @@
 //! A small block is a part of a *slab*, a native allocation of many blocks of one class; every other block has a native
 //! allocation of its own, a slab of one. Plain data behind the heap's lock; the heap makes the native calls, without it.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::progress::Stamp;
 use super::size_class;
@@ -84,7 +84,7 @@ pub struct Bundle {
 /// Freed blocks above [`size_class::LARGEST`], by size and by age.
 #[derive(Debug, Default)]
 struct Large {
-    by_size: BTreeMap<usize, Vec<(Stamp, usize)>>,
+    by_size: BTreeMap<usize, BTreeSet<(Stamp, usize)>>,
     /// Every block with its size, oldest first, and some that are kept no more.
     by_age: VecDeque<(Stamp, usize, usize)>,
     count: usize,
@@ -191,7 +191,7 @@ impl Depot {
     /// Keeps a large block.
     pub fn put_large(&mut self, size: usize, block: usize, stamp: Stamp) {
         let Large { by_size, by_age, count } = &mut self.large;
-        by_size.entry(size).or_default().push((stamp, block));
+        by_size.entry(size).or_default().insert((stamp, block));
         by_age.push_back((stamp, size, block));
         *count += 1;
         if by_age.len() > 2 * *count + 16 {
@@ -206,9 +206,9 @@ impl Depot {
         let kept = self.large.by_size.get_mut(&size)?;
         let (last, _) = *kept.last()?;
         let (_, block) = if is_past(last) {
-            kept.pop()?
+            kept.pop_last()?
         } else if is_past(kept.first()?.0) {
-            kept.remove(0)
+            kept.pop_first()?
         } else {
             return None;
         };
@@ -224,7 +224,7 @@ impl Depot {
 
     fn forget_large(&mut self, size: usize) {
         self.large.count -= 1;
-        if self.large.by_size.get(&size).is_some_and(Vec::is_empty) {
+        if self.large.by_size.get(&size).is_some_and(BTreeSet::is_empty) {
             self.large.by_size.remove(&size);
         }
     }
@@ -233,8 +233,9 @@ impl Depot {
     pub fn take_oldest_large(&mut self) -> Option<Slab> {
         while let Some((stamp, size, block)) = self.large.by_age.pop_front() {
             let Some(kept) = self.large.by_size.get_mut(&size) else { continue };
-            let Some(at) = kept.iter().position(|one| *one == (stamp, block)) else { continue };
-            kept.remove(at);
+            if !kept.remove(&(stamp, block)) {
+                continue;
+            }
             self.forget_large(size);
             if let Some(slab) = self.slab_around(block) {
                 return self.slabs.remove(&slab.base);

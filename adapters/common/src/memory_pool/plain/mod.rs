@@ -26,7 +26,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::device::native_context::NativeContext;
 use crate::device::{Device, deferred};
@@ -436,7 +436,7 @@ impl<D: Driver> Heap<D> {
     /// Gives back what is kept beyond the bound, if there is any.
     fn keep_bound(&self) -> Result<()> {
         if self.is_closed.load(Ordering::SeqCst) {
-            return self.trim(0).map(|_| ());
+            return self.keep_nothing();
         }
         let figures = self.figures();
         let bound = self.bound(figures.live);
@@ -445,7 +445,19 @@ impl<D: Driver> Heap<D> {
         }
         // Somebody else is at it.
         let Some(one) = self.trimming.try_lock() else { return Ok(()) };
-        let unused = self.take_unused(bound - bound / 4);
+        self.give_surplus_back(one, bound, bound - bound / 4)
+    }
+
+    /// As [`Heap::keep_bound`] once the context is gone, where nobody comes to look behind the last free.
+    fn keep_nothing(&self) -> Result<()> {
+        // First of all: of two threads that free the last blocks the second one here sees what the first has freed.
+        let one = self.trimming.lock();
+        let figures = self.figures();
+        if figures.live == 0 || self.looks.are_due(figures, 0) { self.give_surplus_back(one, 0, 0) } else { Ok(()) }
+    }
+
+    fn give_surplus_back(&self, one: MutexGuard<'_, ()>, bound: usize, keep: usize) -> Result<()> {
+        let unused = self.take_unused(keep);
         self.looks.note(self.figures(), bound);
         drop(one);
         unused.into_iter().map(|slab| self.free_slab(slab)).fold(Ok(()), Result::and)
@@ -520,6 +532,7 @@ impl<D: Driver> Heap<D> {
         self.is_closed.store(true, Ordering::SeqCst);
         // Nobody is left to tell.
         let _ = self.trim(0);
+        self.looks.note(self.figures(), 0);
         let left: Vec<usize> = self.depot.lock().slabs().map(|slab| slab.base).collect();
         left.into_iter().for_each(|base| owned::keep_heap(base, self));
         *self.native.lock() = None;
