@@ -18,7 +18,7 @@ use crate::driver::Driver;
 use crate::memory_pool::registry::Registry;
 use crate::memory_pool::stream::PoolStream;
 use crate::sync::mutation;
-use crate::sync::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{AtomicBool, AtomicU64, Ordering, fence};
 
 /// So many events that streams have left behind are looked at when another one comes: more than one, so that they become fewer.
 const LOOKED_AT: usize = 2;
@@ -153,6 +153,8 @@ impl<D: Driver> Progress<D> {
 
     /// The events of ended streams that are not known to be over.
     fn take_departed(&self) -> Vec<Pending<D>> {
+        // A stream that could not be upgraded has ended, and with that comes what it left: a failed upgrade is a relaxed load.
+        fence(Ordering::Acquire);
         if !self.has_departed.load(Ordering::Acquire) {
             return Vec::new();
         }
