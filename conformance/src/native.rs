@@ -61,6 +61,23 @@ impl Streams {
         assert_eq!(unsafe { destroy(stream) }, 0, "{name}");
     }
 
+    /// Begins a capture on a stream, which refuses nothing that other streams and other threads do.
+    pub fn begin_capture(&self, stream: usize) {
+        const RELAXED: c_uint = 2;
+        let name = if self.cuda.is_some() { "StreamBeginCapture_v2" } else { "StreamBeginCapture" };
+        let begin: unsafe extern "C" fn(usize, c_uint) -> c_int = self.call(name);
+        // SAFETY: a stream of this test's.
+        assert_eq!(unsafe { begin(stream, RELAXED) }, 0, "{name}");
+    }
+
+    /// Ends a capture that is broken: there is no graph.
+    pub fn end_broken_capture(&self, stream: usize) {
+        let end: unsafe extern "C" fn(usize, *mut usize) -> c_int = self.call("StreamEndCapture");
+        let mut graph = 0;
+        // SAFETY: a stream of this test's; the output is a live local.
+        assert_ne!(unsafe { end(stream, &raw mut graph) }, 0, "StreamEndCapture of a capture that is broken");
+    }
+
     /// An event without times.
     #[must_use]
     pub fn event(&self) -> usize {

@@ -11,7 +11,8 @@ use ur_conformance::ffi::{
 use ur_conformance::graph::{begin, end};
 use ur_conformance::native::Streams;
 use ur_conformance::owned::event_of;
-use ur_conformance::{Buffer, Event, Fixture, Gate, Graph, Kind, Launch, needs_capture, ok, refused, ur};
+use ur_conformance::sim::status;
+use ur_conformance::{Buffer, Event, Fixture, Gate, Graph, Kind, Launch, needs_capture, needs_sim, ok, refused, ur};
 
 extern "C" fn never(_: *mut c_void) {
     panic!("a host task that was refused runs");
@@ -68,6 +69,38 @@ fn what_a_capture_cannot_hold_is_refused_and_breaks_nothing() {
     let graph = Graph::take(end(&queue));
     graph.instantiate().on(&queue);
     queue.finish();
+    ok!(DeviceExp.pfnWaitExp(fixture.device()));
+}
+
+/// Whether a queue captures is told before the native library begins, since a wait for the device breaks what it has begun.
+#[test]
+fn urDeviceWaitExp_beside_urQueueBeginGraphCaptureExp_is_refused_and_breaks_nothing() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    needs_capture!(fixture);
+    let (queue, kernel) = (fixture.in_order(), fixture.basic(c"empty"));
+    std::thread::scope(|scope| {
+        let held = sim.hold_returns("cuStreamBeginCapture_v2");
+        let beginning = scope.spawn(|| begin(&queue));
+        held.wait_for_one(|| beginning.is_finished());
+        refused!(ERROR_GRAPH_CAPTURE_UNSUPPORTED, DeviceExp.pfnWaitExp(fixture.device()));
+        drop(held);
+    });
+    Launch::new(&kernel, &[1]).on(&queue);
+    drop(Graph::take(end(&queue)));
+    ok!(DeviceExp.pfnWaitExp(fixture.device()));
+}
+
+/// What was counted for a capture that did not begin is counted no more.
+#[test]
+fn urDeviceWaitExp_after_a_refused_begin_of_a_capture_waits() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    needs_capture!(fixture);
+    let queue = fixture.in_order();
+    sim.fail("cuStreamBeginCapture_v2", 1, status::OUT_OF_MEMORY);
+    assert_ne!(ur!(QueueExp.pfnBeginGraphCaptureExp(queue.handle())), Code::SUCCESS);
+    sim.clear_faults();
     ok!(DeviceExp.pfnWaitExp(fixture.device()));
 }
 

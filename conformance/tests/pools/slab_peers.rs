@@ -3,9 +3,13 @@
 
 use core::ptr::{null, null_mut};
 
+use ur_conformance::ffi::ur_result_t as Code;
 use ur_conformance::memory::{self, pattern};
+use ur_conformance::native::Streams;
 use ur_conformance::pool::{self, Plan, Take, give, give_after};
-use ur_conformance::{Event, Fixture, Gate, Kind, Launch, Memory, Pool, Queue, child, expect_success, needs_sim, ok};
+use ur_conformance::{
+    Event, Fixture, Gate, Kind, Launch, Memory, Pool, Queue, child, expect_success, needs_sim, ok, ur,
+};
 
 use crate::slabs::on_slabs;
 
@@ -112,5 +116,43 @@ fn memory_of_an_ended_pool_serves_a_full_device_behind_the_kernels_of_its_peers(
         });
         peer.finish();
         assert!(out.read::<u8>(&own, 4096) == pattern(7, 4096));
+    });
+}
+
+/// The native library refuses the wait for a device of which an application's own stream captures, and a kernel may run there.
+#[test]
+fn memory_of_an_ended_pool_stays_while_the_wait_for_its_peers_is_refused() {
+    let test = "memory_of_an_ended_pool_stays_while_the_wait_for_its_peers_is_refused";
+    child::in_process(test, &[pool::NO_NATIVE_POOLS, ("SIMCUDA_MEMORY", "256M")], || {
+        let fixture = Fixture::over_all_devices();
+        let _sim = needs_sim!(fixture);
+        let Some(pair) = Pair::of(&fixture) else { return };
+        let mut gate = Gate::new(&fixture);
+        let (block, out, _read) = pair.read_behind(&gate, 160 * MIB);
+        give(&pair.peer, block);
+        let Pair { own, peer, pool, .. } = pair;
+        drop(pool);
+        let first = fixture.context_of(&fixture.devices[..1]);
+        let mut context = 0;
+        let told = ur!(Context.pfnGetNativeHandle(first.handle(), &raw mut context)) == Code::SUCCESS;
+        let native = Streams::of(told.then_some(context));
+        let stream = native.stream();
+        native.begin_capture(stream);
+        let fill = || {
+            let mut block = null_mut();
+            let (context, device) = (fixture.context(), fixture.devices[1]);
+            let answer = memory::allocate(Kind::Device, context, device, null(), 160 * MIB, &raw mut block);
+            (answer, block)
+        };
+        assert_eq!(fill().0, Code::ERROR_OUT_OF_DEVICE_MEMORY, "the peer's kernel reads the memory still");
+        native.end_broken_capture(stream);
+        native.destroy_stream(stream);
+        drop(native);
+        gate.open();
+        peer.finish();
+        assert!(out.read::<u8>(&own, 4096) == pattern(7, 4096));
+        let (answer, block) = fill();
+        expect_success(answer, "urUSMDeviceAlloc");
+        ok!(USM.pfnFree(fixture.context(), block));
     });
 }

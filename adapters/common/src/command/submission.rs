@@ -22,7 +22,7 @@ use crate::object::Object;
 use crate::object::error::Result;
 use crate::object::recycled::Recycled;
 use crate::queue::Queue;
-use crate::stream::capture::{self, Capture, CapturedEvent};
+use crate::stream::capture::{self, Beginning, Capture, CapturedEvent};
 use crate::stream::event::{Event, EventPromise, WaitList};
 use crate::stream::promise::Outcome;
 use crate::stream::times::{self, Stamps};
@@ -78,8 +78,8 @@ impl<'s, D: Driver> Submission<'s, D> {
     pub fn in_capture(request: &'s Request<'_, D>, capture: &Arc<Capture<D>>) -> Result<Self> {
         let stream = request.queue.first();
         let mut submission = Self::with_waits(stream, None);
-        let mut joins = !stream.is_capturing();
-        if joins {
+        let mut beginning = (!stream.is_capturing()).then(|| Beginning::on(stream));
+        if beginning.is_some() {
             stream.prepare_capture(&mut submission.state)?;
         } else if !request.queue.is_in_order() {
             capture
@@ -91,8 +91,8 @@ impl<'s, D: Driver> Submission<'s, D> {
             if !request.queue.is_in_order() || !Arc::ptr_eq(&event.stream, stream) {
                 captured.let_wait(stream)?;
             }
-            if core::mem::take(&mut joins) {
-                capture.add_fork(stream, request.queue);
+            if let Some(beginning) = beginning.take() {
+                capture.add_fork(stream, request.queue, beginning);
                 request.queue.set_capture(capture);
             }
         }

@@ -153,11 +153,12 @@ impl<D: Driver> Capture<D> {
             return Err(Error::new(ur_result_t::ERROR_INVALID_OPERATION, "the queue captures into a graph already"));
         }
         stream.prepare_capture(&mut state)?;
+        let beginning = Beginning::on(stream);
         {
             let _scope = stream.device.enter()?;
             stream.driver.begin_capture(&stream.native, CaptureMode::Relaxed)?;
         }
-        set_capturing(stream, true);
+        beginning.done();
         Ok(Arc::new(Self {
             origin: Arc::clone(stream),
             target: Mutex::new(Some(target)),
@@ -182,9 +183,10 @@ impl<D: Driver> Capture<D> {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Notes that a queue's stream, which the caller has locked, waits for an event of the capture, and is part of it.
-    pub fn add_fork(&self, stream: &Arc<Stream<D>>, queue: &dyn Submitter<D>) {
-        set_capturing(stream, true);
+    /// Notes that a queue's stream, which the caller has locked, waits for an event of the capture, and is part of it. `beginning` is
+    /// from before that wait.
+    pub fn add_fork(&self, stream: &Arc<Stream<D>>, queue: &dyn Submitter<D>, beginning: Beginning<'_, D>) {
+        beginning.done();
         self.forks.lock().push(Fork { stream: Arc::clone(stream), _queue: queue.to_submitter() });
     }
 
@@ -304,14 +306,14 @@ impl<D: Driver> Capture<D> {
                     None => Ok(graph),
                 }
             });
-            set_capturing(origin, false);
+            end_capturing(origin);
             ended
         };
         origin.forget_before_capture();
         origin.follow_words();
         let forks = core::mem::take(&mut *self.forks.lock());
         for Fork { stream, .. } in &forks {
-            set_capturing(stream, false);
+            end_capturing(stream);
             stream.forget_before_capture();
             stream.follow_words();
         }
@@ -353,15 +355,43 @@ impl<D: Driver> Stream<D> {
     }
 }
 
-/// Notes that a stream captures from now on, or no more; a synchronisation of its whole device would break the capture.
-fn set_capturing<D: Driver>(stream: &Stream<D>, is_capturing: bool) {
-    let captures = &stream.device.native.captures;
-    if is_capturing {
-        captures.fetch_add(1, Ordering::SeqCst);
-    } else {
-        captures.fetch_sub(1, Ordering::SeqCst);
+/// A stream that captures soon. It counts among those whose capture a synchronisation of their whole device would break before the
+/// native library begins, so that nobody who finds none breaks it, and no more if it comes to nothing.
+pub struct Beginning<'s, D: Driver> {
+    stream: &'s Stream<D>,
+    is_done: bool,
+}
+
+impl<'s, D: Driver> Beginning<'s, D> {
+    /// Counts the stream.
+    pub(crate) fn on(stream: &'s Stream<D>) -> Self {
+        stream.device.native.captures.fetch_add(1, Ordering::SeqCst);
+        Self { stream, is_done: false }
     }
-    stream.set_capturing(is_capturing);
+
+    /// The stream captures now.
+    fn done(mut self) {
+        self.is_done = true;
+        self.stream.set_capturing(true);
+    }
+}
+
+impl<D: Driver> Drop for Beginning<'_, D> {
+    fn drop(&mut self) {
+        if !self.is_done {
+            count_no_more(self.stream);
+        }
+    }
+}
+
+/// Notes that a stream captures no more.
+fn end_capturing<D: Driver>(stream: &Stream<D>) {
+    count_no_more(stream);
+    stream.set_capturing(false);
+}
+
+fn count_no_more<D: Driver>(stream: &Stream<D>) {
+    stream.device.native.captures.fetch_sub(1, Ordering::SeqCst);
 }
 
 /// What the end of a capture answers where there is none.

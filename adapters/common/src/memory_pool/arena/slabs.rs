@@ -158,15 +158,18 @@ impl<D: Driver> Peers<D> {
     }
 
     /// Waits for all work of the peers, which a free of the memory does not wait for. `false` while a queue of one captures, which
-    /// that would break. It runs where waiting is allowed.
+    /// that would break, and where the native library refuses. It runs where waiting is allowed.
     fn wait_for_work(&self) -> bool {
         self.enabled.iter().filter_map(|device| device.home.get()).all(|native| {
             if native.captures.load(Ordering::SeqCst) > 0 {
                 return false;
             }
-            // Of a lost device nothing can be waited for, and nothing runs.
-            let _ = native.enter().and_then(|_scope| native.driver.synchronize_context());
-            true
+            match native.enter().and_then(|_scope| native.driver.synchronize_context()) {
+                Ok(()) => true,
+                // Of a lost device nothing can be waited for, and nothing runs. Any other device may be at work: it refuses the wait
+                // while the application captures on a stream of its own.
+                Err(error) => error.is_lost_device(),
+            }
         })
     }
 }
