@@ -177,7 +177,7 @@ fn urMemRelease_of_an_image_waits_for_its_launches_from_before_a_capture_of_thei
     gate.block(&queue);
     adding(&kernel, &image, 1).on(&queue);
     graph::begin(&queue);
-    let is_early = image.goes_before(&sim, &mut gate);
+    let is_early = image.goes_before(sim, &mut gate);
     drop(Graph::take(graph::end(&queue)));
     queue.finish();
     assert!(!is_early, "the surface went while a launch with it was on the queue");

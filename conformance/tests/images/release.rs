@@ -45,7 +45,7 @@ fn urMemRelease_of_an_image_waits_for_a_launch_that_was_on_its_way_when_other_qu
         drop(arrays);
         enqueuing.join().expect("a launch");
     });
-    let is_early = image.goes_before(&sim, &mut gate);
+    let is_early = image.goes_before(sim, &mut gate);
     launching.finish();
     assert!(!is_early, "the surface went while a launch with it was on the queue");
 }
