@@ -205,7 +205,7 @@ fn urTimelineWaitExt_for_any_value_hears_of_a_signal_whose_end_another_call_coul
     let (answer, _) = timeline::wait(&wanted, true, u64::MAX);
     sim.clear_faults();
     assert_ne!(answer, Code::SUCCESS);
-    expect_the_signal(&sim, &timelines, &mut gate, 2);
+    expect_the_signal(sim, &timelines, &mut gate, 2);
     queue.finish();
 }
 
@@ -284,7 +284,7 @@ fn urTimelineWaitExt_hears_of_a_signal_of_which_the_watch_was_told_once_that_the
     // Two looks, and one that begins the watch.
     sim.fail("cuEventQuery", 4, status::ILLEGAL_ADDRESS);
     // The watch's, and the look that follows.
-    expect_the_signal(&sim, &timelines, &mut gate, 5);
+    expect_the_signal(sim, &timelines, &mut gate, 5);
     sim.clear_faults();
     queue.finish();
 }
