@@ -16,6 +16,7 @@
     reason = "an entry point's arguments are plain values, evaluated where it is called"
 )]
 
+pub mod address_space;
 pub mod answered;
 pub mod below;
 pub mod buffer;

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use ur_conformance::below::Below;
 use ur_conformance::ffi::{
     ur_event_handle_t, ur_event_info_t, ur_event_status_t as Status, ur_exp_host_task_properties_t,
     ur_ext_host_task_status_t, ur_profiling_info_t, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_result_t as Code,
@@ -415,44 +414,4 @@ fn a_queue_that_captures_keeps_no_host_task_and_no_native_command() {
     drop(Graph::take(end(&queue)));
     timeline.signal(1);
     queue.finish();
-}
-
-/// A pattern without a unit that repeats: one native fill for each four bytes.
-fn units(bytes: usize) -> Vec<u8> {
-    (0..bytes as u32 / 4).flat_map(|unit| (unit | 1 << 31).to_le_bytes()).collect()
-}
-
-fn fill_with(queue: &Queue, to: *mut c_void, pattern: &[u8]) {
-    let (from, size) = (pattern.as_ptr().cast(), pattern.len());
-    ok!(Enqueue.pfnUSMFill(queue.handle(), to, size, from, size, 0, null(), null_mut()));
-}
-
-/// A stream has room for about a thousand native calls, of which one fill can be many.
-#[test]
-fn urTimelineSignalExt_does_not_wait_for_a_fill_of_more_native_calls_than_a_stream_takes() {
-    let test = "urTimelineSignalExt_does_not_wait_for_a_fill_of_more_native_calls_than_a_stream_takes";
-    child::in_time(test, &[("UR_TEST_OF_FILLS", "1")], || {
-        let fixture = Fixture::new();
-        if !timeline::are_there() {
-            return;
-        }
-        // All in the one kept fill, or most of them on the stream before. HIP fills rows of single bytes alone.
-        let unit = if Below::is_hip() { 1 } else { 4 };
-        for (before, pattern) in [(0, 8192), (15, 64 * unit)] {
-            let (queue, timeline) = (fixture.in_order(), Timeline::at_zero(&fixture));
-            let memory = fixture.memory(Kind::Device, pattern);
-            let pattern = units(pattern);
-            fill_with(&queue, memory.pointer(), &pattern);
-            queue.finish();
-            let mut gate = Gate::new(&fixture);
-            gate.block(&queue);
-            (0..before).for_each(|_| fill_with(&queue, memory.pointer(), &pattern));
-            queue.wait_for(&timeline, 1);
-            fill_with(&queue, memory.pointer(), &pattern);
-            timeline.signal(1);
-            gate.open();
-            queue.finish();
-            assert_eq!(memory.read::<u8>(&queue, pattern.len()), pattern);
-        }
-    });
 }

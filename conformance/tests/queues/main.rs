@@ -6,6 +6,7 @@ mod deferred_memory;
 mod deferring;
 mod device_wait;
 mod kept;
+mod many_calls;
 mod order;
 mod overtaking;
 mod queue;

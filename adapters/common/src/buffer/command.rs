@@ -42,11 +42,6 @@ pub trait Work<D: Driver>: Sized {
         Ok(())
     }
 
-    /// How many native calls it takes at most, beside those that bring bytes.
-    fn calls(&self) -> usize {
-        1
-    }
-
     /// Whether it could block where a command on device memory alone would not, as a copy from pageable memory can.
     fn may_block(&self) -> bool {
         true
@@ -120,11 +115,13 @@ impl<D: Driver, W: Work<D>> Command<D> for OnBuffers<'_, '_, '_, D, W> {
 
     fn put_on(mut self, submission: &mut Submission<'_, D>) -> Result<()> {
         let (driver, stream) = (submission.driver(), submission.native());
-        let native =
-            CommandStream { device: &self.queue.device, stream, queue: Some(self.queue), location: self.location };
-        submission.count_more(self.work.calls() - 1);
+        let native = CommandStream::new(&self.queue.device, stream, Some(self.queue), self.location);
         let place = (submission.stream(), submission.position());
-        self.work.put_on(driver, stream, &LockedBuffers::open(native, place, self.uses))
+        let locked = LockedBuffers::open(native, place, self.uses);
+        let put = self.work.put_on(driver, stream, &locked);
+        // Also of one that has failed, some are on the stream.
+        submission.count_more(locked.further_calls());
+        put
     }
 
     /// A launch uses the addresses that are told now, which are those of the memory at the queue's device. Bytes that move are brought
@@ -148,8 +145,7 @@ impl<D: Driver, W: Work<D>> Command<D> for OnBuffers<'_, '_, '_, D, W> {
 
     fn put_in_capture(mut self, submission: &mut Submission<'_, D>, _: &Capture<D>) -> Result<()> {
         let (driver, stream) = (submission.driver(), submission.native());
-        let native =
-            CommandStream { device: &self.queue.device, stream, queue: Some(self.queue), location: self.location };
+        let native = CommandStream::new(&self.queue.device, stream, Some(self.queue), self.location);
         let place = (submission.stream(), submission.position());
         self.work.put_on(driver, stream, &LockedBuffers::in_capture(native, place, self.uses)?)
     }
@@ -181,10 +177,6 @@ impl<D: Driver, W: Work<D, Owned = W> + Send + 'static> Work<D> for Lent<'_, W> 
 
     fn put_on(&mut self, driver: &'static D, stream: &D::Stream, locked: &LockedBuffers<'_, '_, '_, D>) -> Result<()> {
         self.0.as_mut().map_or(Ok(()), |work| work.put_on(driver, stream, locked))
-    }
-
-    fn calls(&self) -> usize {
-        self.0.as_ref().map_or(1, W::calls)
     }
 
     fn into_owned(self) -> W {

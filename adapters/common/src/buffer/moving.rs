@@ -431,6 +431,7 @@ impl<D: Driver> LockedMemory<'_, D> {
             Ok(())
         });
         if done > 0 {
+            stream.count_more(done);
             let marker = stream.record_marker()?;
             let mut state = self.memory.state.lock();
             for Fetch { part, from, .. } in &fetches[..done] {

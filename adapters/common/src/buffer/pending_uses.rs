@@ -3,6 +3,7 @@
 //! One entry a stream, the newest; an entry goes once its work is known to have finished. Nothing here holds a queue,
 //! so that a released queue goes although a buffer remembers its work.
 
+use core::cell::Cell;
 use core::ops::Range;
 use std::sync::{Arc, Weak};
 
@@ -25,9 +26,30 @@ pub struct CommandStream<'a, D: Driver> {
     pub queue: Option<&'a Object<Queue<D>>>,
     /// The device's index in the context.
     pub location: usize,
+    further_calls: Cell<usize>,
 }
 
-impl<D: Driver> CommandStream<'_, D> {
+impl<'a, D: Driver> CommandStream<'a, D> {
+    /// A stream of the device of that index, and the queue that the command belongs to.
+    pub fn new(
+        device: &'a Arc<DeviceState<D>>,
+        stream: &'a D::Stream,
+        queue: Option<&'a Object<Queue<D>>>,
+        location: usize,
+    ) -> Self {
+        Self { device, stream, queue, location, further_calls: Cell::new(0) }
+    }
+
+    /// Counts native copies and fills that the command makes beside one.
+    pub fn count_more(&self, calls: usize) {
+        self.further_calls.set(self.further_calls.get() + calls);
+    }
+
+    /// How many native copies and fills the command has made beside one.
+    pub fn further_calls(&self) -> usize {
+        self.further_calls.get()
+    }
+
     /// Makes the stream wait for events.
     ///
     /// # Errors

@@ -30,8 +30,7 @@ impl<'s, D: Driver> ScratchStream<'s, D> {
     /// # Errors
     /// The work's, or what the native library answers to the wait.
     pub fn run<R>(&self, work: impl FnOnce(&CommandStream<'_, D>) -> Result<R>) -> Result<R> {
-        let result =
-            work(&CommandStream { device: self.state, stream: &self.stream, queue: None, location: self.location });
+        let result = work(&CommandStream::new(self.state, &self.stream, None, self.location));
         let finished = self.state.driver.synchronize_stream(&self.stream);
         result.and_then(|result| finished.map(|()| result))
     }

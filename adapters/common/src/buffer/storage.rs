@@ -427,6 +427,17 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
         Ok(CommandBytes::of_buffer(base + used.access.range.start, used.access.range.len()))
     }
 
+    /// Counts native copies and fills of the command beside the one that each command counts as: the stream's position tells how
+    /// full it is.
+    pub fn count_more(&self, calls: usize) {
+        self.stream.count_more(calls);
+    }
+
+    /// How many native copies and fills were counted so, by the command or by what brought its bytes.
+    pub fn further_calls(&self) -> usize {
+        self.stream.further_calls()
+    }
+
     /// Notes that the command copies from or to staged memory.
     pub fn note_use(&self, staging: &mut Staging<D>) {
         let (stream, position) = self.place;
@@ -478,6 +489,7 @@ impl<'s, 'q, 'u, D: Driver> LockedBuffers<'s, 'q, 'u, D> {
             Opened::Fixed(address) => copy(range.clone(), address + range.start),
             Opened::Moving(locked) => {
                 let pieces = locked.pieces(&self.stream, range)?;
+                self.stream.count_more(pieces.len().saturating_sub(1));
                 let copied = pieces.iter().try_for_each(|Piece { range, address, .. }| copy(range.clone(), *address));
                 // Of several copies some may be on the stream when one fails.
                 let noted = locked.borrowed(&self.stream, &pieces);

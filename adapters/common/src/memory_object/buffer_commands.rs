@@ -158,16 +158,13 @@ impl<D: Driver, P: AsRef<[u8]>> Work<D> for Fill<P> {
 
     fn put_on(&mut self, driver: &'static D, stream: &D::Stream, locked: &LockedBuffers<'_, '_, '_, D>) -> Result<()> {
         let to = locked.prepare(0)?;
+        // One for each byte of the pattern, if the library fills no wider units at the address.
+        locked.count_more(self.pattern.as_ref().len() - 1);
         {
             let _scope = locked.device().enter_for_transfer()?;
             command_bytes::fill(driver, stream, to, self.pattern.as_ref())?;
         }
         locked.commit(0)
-    }
-
-    /// One for each byte of the pattern, if the library fills no wider units at the address.
-    fn calls(&self) -> usize {
-        self.pattern.as_ref().len()
     }
 
     fn into_owned(self) -> Self::Owned {

@@ -39,7 +39,8 @@ struct Transfer {
 }
 
 impl Transfer {
-    fn run<D: Driver>(&self, driver: &D, image: &Image<D>, queue: &Queue<D>, stream: &D::Stream) -> Result<()> {
+    fn run<D: Driver>(&self, submission: &mut Submission<'_, D>, image: &Image<D>, queue: &Queue<D>) -> Result<()> {
+        let (driver, stream) = (submission.driver(), submission.native());
         let replaced = self.writes.then_some(&self.region);
         let array = image.make_current(&queue.device, stream, replaced)?;
         let pixel = image.pixel.bytes();
@@ -47,6 +48,7 @@ impl Transfer {
         let Pitches { row, slice } = self.pitches;
         let [_, height, depth] = self.region.size;
         if row > MAX_PITCH {
+            submission.count_more(height * depth - 1);
             let mut rows = (0..depth).flat_map(|z| (0..height).map(move |y| [y, z]));
             return rows.try_for_each(|first| self.copy(driver, stream, (array, pixel), first, [1, 1], 1));
         }
@@ -54,6 +56,7 @@ impl Transfer {
             let step = if depth == 1 { height } else { slice / row };
             self.copy(driver, stream, (array, pixel), [0, 0], [height, depth], step)
         } else {
+            submission.count_more(depth - 1);
             (0..depth).try_for_each(|z| self.copy(driver, stream, (array, pixel), [0, z], [height, 1], height))
         }
     }
@@ -134,7 +137,7 @@ impl<D: Driver> Command<D> for ImageTransfer<'_, D> {
     type Output = ();
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
-        self.transfer.run(submission.driver(), self.image, self.queue, submission.native())?;
+        self.transfer.run(submission, self.image, self.queue)?;
         if self.transfer.writes {
             self.image.note_write(&self.queue.device);
         }
@@ -154,7 +157,7 @@ impl<D: Driver> Command<D> for ImageTransfer<'_, D> {
 
 /// Boxes of one shape that make up a box of each of two images. Native copies take one shape for both sides; where one
 /// image has rows and the other layers of lines, each line is a box of its own.
-fn pieces(to: Region, from: Region) -> impl Iterator<Item = (Region, Region)> {
+fn pieces(to: Region, from: Region) -> impl ExactSizeIterator<Item = (Region, Region)> {
     let count = if to.size == from.size { 1 } else { to.size[1].max(to.size[2]) };
     let line = move |region: Region, index: usize| {
         if count == 1 {
@@ -253,6 +256,7 @@ impl<D: Driver> Command<D> for LayerCopy<'_, D> {
         let (driver, stream) = (submission.driver(), submission.native());
         let array = image.make_current(device, stream, None)?;
         let (from, to) = (array.part(&read), array.part(&written));
+        submission.count_more(1);
         staging.used_by(submission.stream(), submission.position());
         let copied = {
             let _scope = device.enter_for_transfer()?;
@@ -292,7 +296,9 @@ impl<D: Driver> Command<D> for ImageCopy<'_, D> {
         let from_array = from.make_current(device, stream, None)?;
         let to_array = to.make_current(device, stream, replaced)?;
         let _scope = device.enter_for_transfer()?;
-        for (written, read) in pieces(written, read) {
+        let pieces = pieces(written, read);
+        submission.count_more(pieces.len() - 1);
+        for (written, read) in pieces {
             command_box::copy(driver, stream, to_array.part(&written), from_array.part(&read))?;
         }
         to.note_write(device);

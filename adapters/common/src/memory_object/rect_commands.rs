@@ -11,10 +11,9 @@ use crate::buffer::Buffer;
 use crate::buffer::command::with_locked_buffers;
 use crate::buffer::command_bytes::{self, CommandBytes};
 use crate::buffer::rect::Rect;
-use crate::buffer::storage::BufferAccess;
+use crate::buffer::storage::{BufferAccess, LockedBuffers};
 use crate::command::Enqueue;
 use crate::command::graph::GraphBuilder;
-use crate::context::DeviceState;
 use crate::driver::Driver;
 use crate::driver::graphs::CopyNode;
 use crate::driver::images::{BoxCopy, BoxSide, RectSide};
@@ -115,13 +114,21 @@ fn copies(to: &Region, from: &Region) -> Copies<impl ExactSizeIterator<Item = (C
 }
 
 /// Copies between regions of one extent.
-fn copy_region<D: Driver>(device: &DeviceState<D>, stream: &D::Stream, to: &Region, from: &Region) -> Result<()> {
-    let driver = device.driver;
-    let _scope = device.enter_for_transfer()?;
+fn copy_region<D: Driver>(
+    locked: &LockedBuffers<'_, '_, '_, D>,
+    stream: &D::Stream,
+    to: &Region,
+    from: &Region,
+) -> Result<()> {
+    let driver = locked.device().driver;
+    let _scope = locked.device().enter_for_transfer()?;
     match copies(to, from) {
         // SAFETY: each side's rows lie in its span, whose bytes are there until the command has finished.
         Copies::Whole(copy) => unsafe { driver.copy_box_async(&copy, stream) },
-        Copies::Rows(mut rows) => rows.try_for_each(|(to, from)| command_bytes::copy(driver, stream, to, from)),
+        Copies::Rows(mut rows) => {
+            locked.count_more(rows.len() - 1);
+            rows.try_for_each(|(to, from)| command_bytes::copy(driver, stream, to, from))
+        }
     }
 }
 
@@ -183,7 +190,7 @@ pub fn read<D: Driver>(
     let to = Region::of_application(NAME, to, outside)?;
     with_locked_buffers(&request, blocking, &[used], move |_, stream, locked| {
         let from = Region::of_buffer(locked.prepare(0)?, inside);
-        copy_region(locked.device(), stream, &to, &from)?;
+        copy_region(locked, stream, &to, &from)?;
         locked.commit(0)
     })
 }
@@ -215,7 +222,7 @@ pub fn write<D: Driver>(
     let from = Region::of_application(NAME, from, outside)?;
     with_locked_buffers(&request, blocking, &[used], move |_, stream, locked| {
         let to = Region::of_buffer(locked.prepare(0)?, inside);
-        copy_region(locked.device(), stream, &to, &from)?;
+        copy_region(locked, stream, &to, &from)?;
         locked.commit(0)
     })
 }
@@ -246,7 +253,7 @@ pub fn copy<D: Driver>(
     with_locked_buffers(&request, false, &uses, move |_, stream, locked| {
         let from = Region::of_buffer(locked.prepare(0)?, read);
         let to = Region::of_buffer(locked.prepare(1)?, written);
-        copy_region(locked.device(), stream, &to, &from)?;
+        copy_region(locked, stream, &to, &from)?;
         locked.commit(0)?;
         locked.commit(1)
     })

@@ -108,7 +108,7 @@ impl<D: Driver> Native<D> {
             images.add(image, is_written)?;
         }
         let location = location_of(&queue.context, &queue.device.device)?;
-        let target = CommandStream { device: &queue.device, stream, queue: Some(queue), location };
+        let target = CommandStream::new(&queue.device, stream, Some(queue), location);
         let locked = LockedBuffers::open(target, place, &accesses);
         (0..accesses.len()).try_for_each(|index| locked.prepare(index).map(drop))?;
         images.make_current(stream)?;
