@@ -47,7 +47,8 @@ pub trait Streams: Contexts {
         function: unsafe extern "C" fn(*mut c_void),
         data: *mut c_void,
     ) -> Result<()>;
-    /// Later work of `stream` waits until the word is at least `value`, counted in a circle. Only for devices with
+    /// Later work of `stream` waits until the word is at least `value`. Beyond `i32::MAX` libraries differ in what that means, so
+    /// neither is ever more. Only for devices with
     /// [`super::DeviceProperties::stream_value_waits`]. `cuStreamWaitValue32_v2(GEQ)` / `hipStreamWaitValue32`.
     ///
     /// # Safety
