@@ -4,9 +4,10 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 
+use ur_conformance::address_space::AddressSpace;
 use ur_conformance::ffi::{CBool, ur_mem_flags_t as Flags, ur_rect_offset_t, ur_rect_region_t, ur_result_t as Code};
 use ur_conformance::memory::pattern;
-use ur_conformance::{Buffer, Fixture, Queue, expect_code, ok, refused, ur};
+use ur_conformance::{Buffer, Fixture, Queue, Sim, expect_code, needs_sim, ok, refused, ur};
 
 /// Numbers that repeat late: the same ones in every run.
 struct Numbers(u64);
@@ -323,4 +324,65 @@ fn urEnqueueMemBufferReadRect_takes_a_single_row_of_any_pitch() {
         )
     );
     ok!(Queue.pfnFlush(queue.handle()));
+}
+
+/// Wider than the pitches of native rectangular copies.
+const FAR: usize = 1 << 31;
+
+/// The native copies that `work` makes: of boxes and of bytes.
+fn copies_of(sim: &Sim, work: impl FnOnce()) -> [u64; 2] {
+    let ((), calls) = sim.calls_of(work);
+    let count = |start: &str| calls.iter().filter(|(name, _)| name.starts_with(start)).map(|(_, count)| count).sum();
+    [count("cuMemcpy3D"), count("cuMemcpyAsync") + count("cuMemcpyHtoD") + count("cuMemcpyDtoD")]
+}
+
+#[test]
+fn urEnqueueMemBufferCopyRect_of_one_slice_is_one_native_copy_at_any_slice_pitch() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let queue = fixture.in_order();
+    let (from, to) = (Buffer::new(&fixture, 64 * 64), Buffer::new(&fixture, 64 * 64));
+    let bytes = pattern(4, 64 * 64);
+    from.write(&queue, &bytes);
+    to.write(&queue, &[0u8; 64 * 64]);
+    let side = Side { origin: [0; 3], row: 64, slice: FAR };
+    let at = Place { queue: queue.handle(), side, other: side, extent: [16, 64, 1] };
+    let made = copies_of(sim, || assert_eq!(copy(at, &from, &to), Code::SUCCESS));
+    assert_eq!(made, [1, 0]);
+    let found = to.read::<u8>(&queue);
+    assert!((0..64 * 64).all(|at| found[at] == if at % 64 < 16 { bytes[at] } else { 0 }));
+}
+
+#[test]
+fn urEnqueueMemBufferCopyRect_without_gaps_copies_bytes() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let queue = fixture.in_order();
+    let (from, to) = (Buffer::new(&fixture, 4096), Buffer::new(&fixture, 4096));
+    let bytes = pattern(5, 4096);
+    from.write(&queue, &bytes);
+    let side = Side { origin: [0; 3], row: 0, slice: 0 };
+    let at = Place { queue: queue.handle(), side, other: side, extent: [1, 1024, 4] };
+    let made = copies_of(sim, || assert_eq!(copy(at, &from, &to), Code::SUCCESS));
+    assert_eq!(made, [0, 1]);
+    assert!(to.read::<u8>(&queue) == bytes);
+}
+
+#[test]
+fn urEnqueueMemBufferWriteRect_of_far_slices_is_one_native_copy_a_slice() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let Some(host) = AddressSpace::new(3 * FAR) else {
+        println!("skipped: needs many addresses");
+        return;
+    };
+    let queue = fixture.in_order();
+    let buffer = Buffer::new(&fixture, 3 * 4 * 64);
+    buffer.write(&queue, &[7u8; 3 * 4 * 64]);
+    let (side, other) = (Side { origin: [0; 3], row: 64, slice: 0 }, Side { origin: [0; 3], row: 64, slice: FAR });
+    let at = Place { queue: queue.handle(), side, other, extent: [16, 4, 3] };
+    let made = copies_of(sim, || assert_eq!(write(at, &buffer, CBool::TRUE, host.pointer()), Code::SUCCESS));
+    assert_eq!(made, [3, 0]);
+    let found = buffer.read::<u8>(&queue);
+    assert!((0..3 * 4 * 64).all(|at| found[at] == if at % 64 < 16 { 0 } else { 7 }));
 }

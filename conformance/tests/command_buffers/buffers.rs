@@ -7,7 +7,7 @@ use core::ptr::{null, null_mut};
 use ur_conformance::command_buffer::{SyncPoint, description};
 use ur_conformance::ffi::{ur_mem_flags_t as MemFlags, ur_queue_flags_t, ur_rect_offset_t, ur_rect_region_t};
 use ur_conformance::memory::pattern;
-use ur_conformance::{Buffer, CommandBuffer, Fixture, Launch, ok, refused};
+use ur_conformance::{Buffer, CommandBuffer, Fixture, Launch, needs_sim, ok, refused};
 
 const PATTERNS: [usize; 10] = [1, 2, 3, 4, 5, 8, 12, 16, 20, 128];
 
@@ -271,4 +271,47 @@ fn a_buffer_argument_that_another_device_wrote_is_brought_at_the_launch() {
         commands.on(&queues[1]);
         assert_eq!(memory.read::<u32>(&queues[0]), [round + 5; 16], "round {round}");
     }
+}
+
+/// Nothing steps over the slice pitch of one slice.
+#[test]
+fn urCommandBufferAppendMemBufferCopyRectExp_of_one_slice_is_one_node_at_any_slice_pitch() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let queue = fixture.in_order();
+    let (from, to) = (Buffer::new(&fixture, 64 * 64), Buffer::new(&fixture, 64 * 64));
+    let bytes = pattern(4, 64 * 64);
+    from.write(&queue, &bytes);
+    to.write(&queue, &[0u8; 64 * 64]);
+    let commands = CommandBuffer::new(&fixture);
+    let (b, one, two, no, n) = (commands.handle(), from.handle(), to.handle(), null(), null_mut());
+    let (origin, far) = (offset([0; 3]), 1usize << 31);
+    let region = ur_rect_region_t { width: 16, height: 64, depth: 1 };
+    let ((), calls) = sim.calls_of(|| {
+        ok!(CommandBufferExp.pfnAppendMemBufferCopyRectExp(
+            b,
+            one,
+            two,
+            origin,
+            origin,
+            region,
+            64,
+            far,
+            64,
+            far,
+            0,
+            null(),
+            0,
+            no,
+            null_mut(),
+            n,
+            null_mut()
+        ));
+        commands.finalize();
+    });
+    let nodes = calls.iter().filter(|(name, _)| name.starts_with("cuGraphAdd")).map(|(_, count)| count).sum::<u64>();
+    assert_eq!(nodes, 1, "{calls:?}");
+    commands.on(&queue);
+    let found = to.read::<u8>(&queue);
+    assert!((0..64 * 64).all(|at| found[at] == if at % 64 < 16 { bytes[at] } else { 0 }));
 }

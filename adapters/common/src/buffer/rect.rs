@@ -45,7 +45,8 @@ impl Rect {
     pub fn both(name: &str, size: ur_rect_region_t, sides: [(ur_rect_offset_t, usize, usize); 2]) -> Result<[Self; 2]> {
         let extent = extent(name, size)?;
         let [one, other] = sides.map(|(origin, row, slice)| Self::new(name, origin, extent, row, slice));
-        Ok([one?, other?])
+        let sides = [one?, other?];
+        Ok(if sides.iter().all(Self::is_solid) { sides.map(Self::in_one_row) } else { sides })
     }
 
     /// A region by origin and pitches; a pitch of 0 means rows or slices without a gap.
@@ -83,7 +84,27 @@ impl Rect {
         let first = at(x, y, z).ok_or_else(overflow)?;
         let length = at(width, height - 1, depth - 1).ok_or_else(overflow)?;
         first.checked_add(length).ok_or_else(overflow)?;
-        Ok(Self { first, row_pitch, slice_pitch, extent })
+        Ok(Self { first, row_pitch, slice_pitch, extent }.without_unused_pitches())
+    }
+
+    /// The same without a pitch that nothing is stepped over by: how large it is says nothing about the region.
+    fn without_unused_pitches(self) -> Self {
+        let [width, height, depth] = self.extent;
+        let row_pitch = if height == 1 && depth == 1 { width } else { self.row_pitch };
+        let slice_pitch = if depth == 1 { row_pitch * height } else { self.slice_pitch };
+        Self { row_pitch, slice_pitch, ..self }
+    }
+
+    /// A region without gaps as one row.
+    fn in_one_row(self) -> Self {
+        Self { extent: [self.span().len(), 1, 1], ..self }.without_unused_pitches()
+    }
+
+    /// So many rows of so many slices, from a row and a slice on.
+    #[must_use]
+    pub fn part(&self, [y, z]: [usize; 2], [rows, slices]: [usize; 2]) -> Self {
+        let first = self.first + z * self.slice_pitch + y * self.row_pitch;
+        Self { first, extent: [self.extent[0], rows, slices], ..*self }.without_unused_pitches()
     }
 
     /// From the region's first byte to past its last, gaps included.
@@ -150,6 +171,40 @@ mod tests {
         assert_eq!((rect.row_pitch, rect.slice_pitch, rect.first), (4, 20, 1 + 2 * 4 + 3 * 20));
         assert!(rect.is_solid());
         assert_eq!(rect.span().len(), 4 * 5 * 6);
+    }
+
+    #[test]
+    fn pitches_that_nothing_steps_over_are_the_least() {
+        let pitches = |extent, row, slice| {
+            let rect = Rect::new("t", at(0, 1, 0), extent, row, slice).unwrap();
+            assert_eq!(rect.first, row);
+            [rect.row_pitch, rect.slice_pitch]
+        };
+        assert_eq!(pitches([4, 5, 1], 8, 1 << 40), [8, 40]);
+        assert_eq!(pitches([4, 1, 1], 1 << 40, 1 << 50), [4, 4]);
+        assert_eq!(pitches([4, 1, 2], 8, 1 << 40), [8, 1 << 40]);
+    }
+
+    #[test]
+    fn sides_without_gaps_are_one_row_and_others_stay() {
+        let size = |[width, height, depth]: [u64; 3]| ur_rect_region_t { width, height, depth };
+        let sides = |size, one, other| Rect::both("t", size, [(at(0, 2, 0), one, 0), (at(0, 0, 0), other, 0)]).unwrap();
+        let [one, other] = sides(size([1, 3 << 30, 1]), 0, 0);
+        assert_eq!((one.first, one.extent, one.row_pitch), (2, [3 << 30, 1, 1], 3 << 30));
+        assert_eq!((other.first, other.extent), (0, [3 << 30, 1, 1]));
+        let [one, other] = sides(size([4, 3, 2]), 0, 5);
+        assert_eq!((one.extent, one.row_pitch, other.extent, other.row_pitch), ([4, 3, 2], 4, [4, 3, 2], 5));
+    }
+
+    #[test]
+    fn a_part_begins_at_its_row_and_slice() {
+        let rect = Rect::new("t", at(1, 0, 0), [4, 5, 6], 8, 64).unwrap();
+        let rows = |rows| rect.part([2, 3], rows);
+        assert_eq!(
+            (rows([3, 2]).first, rows([3, 2]).extent, rows([3, 2]).slice_pitch),
+            (1 + 3 * 64 + 2 * 8, [4, 3, 2], 64)
+        );
+        assert_eq!((rows([3, 1]).slice_pitch, rows([1, 1]).row_pitch, rows([1, 1]).span().len()), (24, 4, 4));
     }
 
     #[test]

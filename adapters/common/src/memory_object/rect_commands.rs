@@ -1,6 +1,6 @@
 //! Commands on rectangular regions of buffers: read, write, copy.
 //!
-//! One native copy a command. What lies between a region's rows is not the command's, so a region with gaps is current
+//! One native copy a command, more only where slices or rows lie further apart than native copies take. What lies between a region's rows is not the command's, so a region with gaps is current
 //! where it is written before it is written.
 
 use std::sync::Arc;
@@ -63,9 +63,11 @@ impl Region {
         }
     }
 
-    /// Whether native rectangular copies take its pitches.
-    fn is_native(&self) -> bool {
-        self.rect.row_pitch <= MOST_PITCH && self.rect.slice_pitch <= MOST_PITCH
+    /// So many rows of so many slices of it, from a row and a slice on.
+    fn part(&self, first: [usize; 2], size: [usize; 2]) -> Self {
+        let rect = self.rect.part(first, size);
+        let (start, length) = (rect.first - self.rect.first, rect.span().len());
+        Self { bytes: self.bytes.part(start..start + length), rect, of_process: self.of_process }
     }
 }
 
@@ -82,19 +84,42 @@ pub(crate) fn access_to<'b, D: Driver>(
     Ok(BufferAccess::on_device(&buffer.storage, access))
 }
 
-/// How regions of one extent are copied.
-enum Copies<R> {
-    /// By the native call that is meant for it.
-    Whole(BoxCopy),
-    /// By rows, where that cannot be.
-    Rows(R),
+/// A native copy between regions of one extent, or parts of them.
+enum NativeCopy {
+    /// Of rows and slices.
+    Box(BoxCopy),
+    /// Of bytes to others: a single row.
+    Bytes(CommandBytes, CommandBytes),
 }
 
-/// How a region is copied to another; rows are the bytes to and from.
+impl NativeCopy {
+    fn new(to: &Region, from: &Region) -> Self {
+        let extent = to.rect.extent;
+        if extent[1..] == [1, 1] {
+            return Self::Bytes(to.bytes, from.bytes);
+        }
+        Self::Box(BoxCopy { to: BoxSide::Memory(to.side()), from: BoxSide::Memory(from.side()), extent })
+    }
+}
+
+/// How many rows of how many slices one native copy takes: all, unless a pitch that it steps over is too wide.
+fn most_at_once(to: &Rect, from: &Rect) -> [usize; 2] {
+    let [_, height, depth] = to.extent;
+    let is_native = |pitch: fn(&Rect) -> usize| pitch(to) <= MOST_PITCH && pitch(from) <= MOST_PITCH;
+    if !is_native(|rect| rect.row_pitch) {
+        [1, 1]
+    } else if depth > 1 && !is_native(|rect| rect.slice_pitch) {
+        [height, 1]
+    } else {
+        [height, depth]
+    }
+}
+
+/// The native copies of a region to another.
 ///
 /// # Panics
 /// If the regions are not of one extent.
-fn copies(to: &Region, from: &Region) -> Copies<impl ExactSizeIterator<Item = (CommandBytes, CommandBytes)>> {
+fn copies(to: &Region, from: &Region) -> impl ExactSizeIterator<Item = NativeCopy> {
     let extent = to.rect.extent;
     for region in [to, from] {
         assert!(
@@ -102,15 +127,12 @@ fn copies(to: &Region, from: &Region) -> Copies<impl ExactSizeIterator<Item = (C
             "regions of one extent"
         );
     }
-    if to.is_native() && from.is_native() {
-        let copy = BoxCopy { to: BoxSide::Memory(to.side()), from: BoxSide::Memory(from.side()), extent };
-        return Copies::Whole(copy);
-    }
-    let rows = |region: &Region| -> Vec<_> {
-        let part = |first: usize| region.bytes.part(first..first + extent[0]);
-        region.rect.rows().map(part).collect()
-    };
-    Copies::Rows(rows(to).into_iter().zip(rows(from)))
+    let size @ [rows, slices] = most_at_once(&to.rect, &from.rect);
+    let (in_slice, times) = (extent[1] / rows, extent[2] / slices);
+    (0..in_slice * times).map(move |index| {
+        let first = [index % in_slice, index / in_slice];
+        NativeCopy::new(&to.part(first, size), &from.part(first, size))
+    })
 }
 
 /// Copies between regions of one extent.
@@ -122,14 +144,13 @@ fn copy_region<D: Driver>(
 ) -> Result<()> {
     let driver = locked.device().driver;
     let _scope = locked.device().enter_for_transfer()?;
-    match copies(to, from) {
+    let mut copies = copies(to, from);
+    locked.count_more(copies.len() - 1);
+    copies.try_for_each(|copy| match copy {
         // SAFETY: each side's rows lie in its span, whose bytes are there until the command has finished.
-        Copies::Whole(copy) => unsafe { driver.copy_box_async(&copy, stream) },
-        Copies::Rows(mut rows) => {
-            locked.count_more(rows.len() - 1);
-            rows.try_for_each(|(to, from)| command_bytes::copy(driver, stream, to, from))
-        }
-    }
+        NativeCopy::Box(copy) => unsafe { driver.copy_box_async(&copy, stream) },
+        NativeCopy::Bytes(to, from) => command_bytes::copy(driver, stream, to, from),
+    })
 }
 
 /// Adds a copy between regions of one extent to a graph, whose every launch is a command that the bytes are there for.
@@ -137,14 +158,13 @@ fn copy_region<D: Driver>(
 /// # Errors
 /// What the native library answers.
 pub(crate) fn add_region_copy<D: Driver>(graph: &mut GraphBuilder<'_, D>, to: &Region, from: &Region) -> Result<()> {
-    match copies(to, from) {
+    let mut copies = copies(to, from);
+    graph.fan_out(copies.len())?;
+    copies.try_for_each(|copy| match copy {
         // SAFETY: as in `copy_region`.
-        Copies::Whole(copy) => unsafe { graph.copy(&CopyNode::Box(copy)) }.map(|_| ()),
-        Copies::Rows(mut rows) => {
-            graph.fan_out(rows.len())?;
-            rows.try_for_each(|(to, from)| command_bytes::add_copy(graph, to, from))
-        }
-    }
+        NativeCopy::Box(copy) => unsafe { graph.copy(&CopyNode::Box(copy)) }.map(|_| ()),
+        NativeCopy::Bytes(to, from) => command_bytes::add_copy(graph, to, from),
+    })
 }
 
 /// Refuses regions of one buffer that share bytes.
