@@ -102,14 +102,17 @@ fn threads(name: &str) -> usize {
 
 /// Has the adapter start what it starts once, and leaves two threads for tasks, both of which are free.
 fn warm_up(queues: &[Queue; 3]) {
-    let both = Arc::new(Barrier::new(2));
+    let all = Arc::new(Barrier::new(3));
     let tasks = [0, 1].map(|at| {
-        let both = Arc::clone(&both);
+        let all = Arc::clone(&all);
         enqueue(&queues[at], move || {
-            both.wait();
+            all.wait();
         })
     });
-    tasks.iter().map(callback).for_each(|calls| calls.recv().expect("the callback is called"));
+    // While the tasks run, or nobody would have to watch for their ends.
+    let calls = tasks.each_ref().map(callback);
+    all.wait();
+    calls.iter().for_each(|calls| calls.recv().expect("the callback is called"));
     while threads("ur-worker") != 2 {
         std::thread::yield_now();
     }
