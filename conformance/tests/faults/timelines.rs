@@ -288,3 +288,68 @@ fn urTimelineWaitExt_hears_of_a_signal_of_which_the_watch_was_told_once_that_the
     sim.clear_faults();
     queue.finish();
 }
+
+/// Two threads signal, and neither signal is submitted: the smaller value's thread hears of that while the larger one's is still in
+/// its native call.
+fn fail_both_signals(make: impl FnOnce(&Fixture) -> Timeline) {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    if !timeline::are_there() {
+        return;
+    }
+    fixture.allow_late_releases();
+    let (timed, plain, busy, witness) =
+        (fixture.queue(Flags::PROFILING_ENABLE), fixture.in_order(), fixture.in_order(), fixture.in_order());
+    let timeline = make(&fixture);
+    timeline.signal(3);
+    let mut gate = Gate::new(&fixture);
+    let open = gate.block_event(&busy);
+    // Now it has a native event: who waits for it only waits.
+    ok!(Enqueue.pfnEventsWaitWithBarrier(witness.handle(), 1, [open.handle()].as_ptr(), null_mut()));
+    let signal = |queue: &Queue, value: u64, waits: &[ur_event_handle_t]| {
+        let (handle, queue) = (timeline.handle(), queue.handle());
+        let (count, list) = (waits.len() as u32, if waits.is_empty() { null() } else { waits.as_ptr() });
+        ur!(TimelineExt.pfnEnqueueTimelineSignalExt(
+            queue,
+            1,
+            &raw const handle,
+            &raw const value,
+            count,
+            list,
+            null_mut()
+        ))
+    };
+    std::thread::scope(|scope| {
+        let (records, waits) = (sim.hold_calls("cuEventRecord"), sim.hold_calls("cuStreamWaitEvent"));
+        // Nothing is tried again, as where there was no memory.
+        sim.fail("cuEventRecord", 1, status::UNKNOWN);
+        sim.fail("cuStreamWaitEvent", 1, status::UNKNOWN);
+        let smaller = scope.spawn(|| signal(&timed, 5, &[]));
+        records.wait_for_one(|| smaller.is_finished());
+        let larger = scope.spawn(|| signal(&plain, 7, &[open.handle()]));
+        waits.wait_for_one(|| larger.is_finished());
+        drop(records);
+        assert_ne!(smaller.join().expect("a signal"), Code::SUCCESS);
+        drop(waits);
+        assert_ne!(larger.join().expect("a signal"), Code::SUCCESS);
+    });
+    sim.clear_faults();
+    // Nobody has signalled 5.
+    timeline.signal(4);
+    timeline.signal(5);
+    gate.open();
+    for queue in [&timed, &plain, &busy, &witness] {
+        queue.finish();
+    }
+    assert_eq!((timeline.value(), timeline.status()), (5, Code::SUCCESS));
+}
+
+#[test]
+fn urEnqueueTimelineSignalExt_that_fails_leaves_no_value_that_another_one_that_failed_had_noted() {
+    fail_both_signals(Timeline::at_zero);
+}
+
+#[test]
+fn urEnqueueTimelineSignalExt_that_fails_on_a_shared_timeline_leaves_no_value_that_another_one_that_failed_had_noted() {
+    fail_both_signals(|fixture| Timeline::shared(fixture, 0));
+}

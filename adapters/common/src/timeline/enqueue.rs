@@ -55,7 +55,7 @@ fn event_of<D: Driver>(values: &Values<D>, value: u64) -> SharedEvent<D> {
 struct Signals<D: Driver> {
     list: SmallVec<[(Arc<Values<D>>, u64); 1]>,
     /// Of a deferred command, what its turn made of each signal.
-    made: OnceLock<SmallVec<[Result<u64>; 1]>>,
+    made: OnceLock<SmallVec<[Result<()>; 1]>>,
 }
 
 /// `urEnqueueTimelineSignalExt`.
@@ -77,25 +77,32 @@ pub fn signal<D: Driver>(enqueue: Enqueue<'_, D>, timelines: Handles<'_, Timelin
     let mut own = OwnEvent::new();
     let request = Request { queue, command: ur_command_t::TIMELINE_SIGNAL_EXT, waits, event: own.out() };
     request.refuse_in_capture("a signal of a timeline")?;
-    let reserved = if request.join_must_be_deferred() { None } else { Some(signals.reserve()?) };
-    let taken_back = || reserved.iter().for_each(|before: &Before| signals.take_back(before));
+    let is_reserved = !request.join_must_be_deferred();
+    if is_reserved {
+        signals.reserve()?;
+    }
     let is_deferred = Cell::new(false);
+    let take_back = || {
+        if is_reserved && !is_deferred.get() {
+            signals.take_back(signals.list.len());
+        }
+    };
     let at_turn = |promise: &EventPromise<D>| {
         // Another thread may have made the queue keep its commands meanwhile.
-        taken_back();
+        take_back();
         is_deferred.set(true);
         let signals = Arc::new(signals.to_defer());
         promise.tell_first(Arc::clone(&signals) as _);
         AtTurn::call(move || signals.make())
     };
     let put = barrier::wait_with(&request, &at_turn);
-    put.inspect_err(|_| taken_back())?;
+    put.inspect_err(|_| take_back())?;
     let Some(made) = own.waits()?.iter().next().map(Object::to_arc) else {
         return Err(ur_result_t::ERROR_UNKNOWN.into());
     };
     if !is_deferred.get() {
         // Or may have submitted what the queue kept.
-        if reserved.is_none() {
+        if !is_reserved {
             signals.reserve()?;
         }
         signals.publish(&made);
@@ -105,9 +112,6 @@ pub fn signal<D: Driver>(enqueue: Enqueue<'_, D>, timelines: Handles<'_, Timelin
     }
     Ok(())
 }
-
-/// The last signals before those that were reserved.
-type Before = SmallVec<[u64; 1]>;
 
 impl<D: Driver> Signals<D> {
     fn check(&self) -> Result<()> {
@@ -127,18 +131,11 @@ impl<D: Driver> Signals<D> {
     }
 
     /// Notes all of the signals or none.
-    fn reserve(&self) -> Result<Before> {
-        let mut before = Before::new();
-        for (values, value) in &self.list {
-            match values.reserve(*value) {
-                Ok(last) => before.push(last),
-                Err(error) => {
-                    self.take_back(&before);
-                    return Err(error);
-                }
-            }
-        }
-        Ok(before)
+    fn reserve(&self) -> Result<()> {
+        self.list
+            .iter()
+            .enumerate()
+            .try_for_each(|(place, (values, value))| values.reserve(*value).inspect_err(|_| self.take_back(place)))
     }
 
     /// Notes each of the signals in its command's turn: whoever finds the queue without the command finds them signalled.
@@ -148,10 +145,9 @@ impl<D: Driver> Signals<D> {
         let _ = self.made.set(made);
     }
 
-    fn take_back(&self, before: &[u64]) {
-        for ((values, value), before) in self.list.iter().zip(before) {
-            values.take_back(*value, *before);
-        }
+    /// Takes back so many signals, the first ones.
+    fn take_back(&self, count: usize) {
+        self.list[..count].iter().for_each(|(values, value)| values.take_back(*value));
     }
 
     fn publish(&self, event: &SharedEvent<D>) {

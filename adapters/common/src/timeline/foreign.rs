@@ -89,12 +89,12 @@ fn signal_only<D: Driver>(enqueue: &Enqueue<'_, D>, (shared, foreign, value): On
     if request.join_must_be_deferred() {
         return deferral::not_deferrable("a signal of a timeline over another API's semaphore");
     }
-    let last = shared.reserve(value)?;
+    shared.reserve(value)?;
     // The signal itself is on one stream of the queue's.
     let put = barrier::wait(&request).and_then(|()| {
         foreign.put(&Request { queue, command, waits: before.waits()?, event: own.out() }, value, Use::Signal)
     });
-    put.inspect_err(|_| shared.take_back(value, last))?;
+    put.inspect_err(|_| shared.take_back(value))?;
     let made = own.waits()?.iter().next().map(Object::to_arc).ok_or(ur_result_t::ERROR_UNKNOWN)?;
     if !enqueue.event.is_null() {
         enqueue.event.write(Object::retain_handle(&made));

@@ -11,6 +11,7 @@ mod fast;
 pub mod foreign;
 pub mod host_wait;
 mod questions;
+mod reservations;
 pub mod shared;
 mod state;
 pub mod values;

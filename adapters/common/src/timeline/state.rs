@@ -14,6 +14,7 @@ use crate::stream::event::Event;
 use crate::stream::promise::{Outcome, Promise};
 use crate::sync::mutation::{self, Bug};
 use crate::sync::unlikely::unlikely;
+use crate::timeline::reservations::Reservations;
 
 /// Open signals that are not worth looking at.
 pub(super) const FEW: usize = 32;
@@ -26,6 +27,8 @@ pub(super) struct State<E> {
     pub(super) reached: u64,
     /// The largest value that was signalled, reached or not.
     pub(super) signalled: u64,
+    /// Signals of this process that are noted there and not submitted yet.
+    pub(super) reservations: Reservations,
     /// Signals whose end is not known, by their values.
     pub(super) open: VecDeque<Open<E>>,
     /// Streams of open signals beside the last one's, each with the last value that it signalled. One that is behind `reached` is of
@@ -94,6 +97,7 @@ impl<E: Clone + OfStream + Send + Sync + 'static> State<E> {
         Self {
             reached,
             signalled: reached,
+            reservations: Reservations::default(),
             open: VecDeque::new(),
             others: SmallVec::new(),
             most_open: FEW,
@@ -150,6 +154,26 @@ impl<E: Clone + OfStream + Send + Sync + 'static> State<E> {
         let Some(failure) = &self.failure else { return Ok(()) };
         let text = format!("the timeline has failed and takes no more signals; the cause: {failure}");
         Err(Error::new(ur_result_t::ERROR_INVALID_OPERATION, text))
+    }
+
+    /// Notes a signal that is about to be submitted.
+    ///
+    /// # Errors
+    /// As [`State::check_signal`].
+    pub(super) fn reserve(&mut self, value: u64) -> Result<()> {
+        self.check_signal(value)?;
+        let before = core::mem::replace(&mut self.signalled, value);
+        self.reservations.add(value, before);
+        Ok(())
+    }
+
+    /// Takes back what [`State::reserve`] noted. A signal since stays.
+    pub(super) fn take_back(&mut self, value: u64) {
+        if let Some(before) = self.reservations.take_back(value)
+            && self.signalled == value
+        {
+            self.signalled = before;
+        }
     }
 
     /// Notes that a value is reached; gives out what is through with that.
@@ -316,6 +340,18 @@ mod tests {
         assert_eq!(firsts(&mut state, 1), [(1, 1), (1001, 2)]);
         assert_eq!(firsts(&mut state, 1002), [(1002, 2), (1003, 1)]);
         assert_eq!((firsts(&mut state, 1003), firsts(&mut state, 1004)), (vec![(1003, 1)], vec![]));
+    }
+
+    #[test]
+    fn of_signals_that_are_all_taken_back_nothing_stays() {
+        let mut state = timeline([]);
+        state.signalled = 3;
+        for order in [[5, 7], [7, 5]] {
+            assert!(state.reserve(5).is_ok() && state.reserve(7).is_ok());
+            order.into_iter().for_each(|value| state.take_back(value));
+            assert_eq!(state.signalled, 3, "{order:?}");
+            assert!(state.check_signal(4).is_ok());
+        }
     }
 
     #[test]

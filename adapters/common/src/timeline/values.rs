@@ -221,14 +221,15 @@ impl<D: Driver> Values<D> {
     /// `INVALID_VALUE` for a value that does not grow, `INVALID_OPERATION` after a failure.
     pub fn signal(&self, value: u64) -> Result<()> {
         if let Some(foreign) = self.foreign() {
-            let before = self.reserve(value)?;
-            foreign.signal(value).inspect_err(|_| self.take_back(value, before))?;
+            self.reserve(value)?;
+            foreign.signal(value).inspect_err(|_| self.take_back(value))?;
             self.publish_complete(value);
             return Ok(());
         }
         if let Some(link) = self.shared() {
             self.reserve_shared(link, value)?;
             link.reach(value);
+            self.state.lock().reservations.end(value);
             self.hear_of_value(value);
             return Ok(());
         }
@@ -308,18 +309,14 @@ impl<D: Driver> Values<D> {
         }
     }
 
-    /// Notes a signal that is about to be submitted, so that no other is between; answers the one before.
+    /// Notes a signal that is about to be submitted, so that no other is between.
     ///
     /// # Errors
     /// As [`Values::signal`].
-    pub(super) fn reserve(&self, value: u64) -> Result<u64> {
+    pub(super) fn reserve(&self, value: u64) -> Result<()> {
         match self.shared() {
             Some(link) => self.reserve_shared(link, value),
-            None => {
-                let mut state = self.state.lock();
-                state.check_signal(value)?;
-                Ok(core::mem::replace(&mut state.signalled, value))
-            }
+            None => self.state.lock().reserve(value),
         }
     }
 
@@ -343,13 +340,10 @@ impl<D: Driver> Values<D> {
     }
 
     /// Takes back what [`Values::reserve`] noted, unless there was a signal since.
-    pub(super) fn take_back(&self, value: u64, before: u64) {
-        if let Some(link) = self.shared() {
-            return link.take_back(value, before);
-        }
-        let mut state = self.state.lock();
-        if state.signalled == value {
-            state.signalled = before;
+    pub(super) fn take_back(&self, value: u64) {
+        match self.shared() {
+            Some(link) => self.take_back_shared(link, value),
+            None => self.state.lock().take_back(value),
         }
     }
 
@@ -364,7 +358,9 @@ impl<D: Driver> Values<D> {
 
     /// As [`Values::publish`] of a timeline that is this process's alone.
     fn publish_here(&self, value: u64, event: SharedEvent<D>) {
-        self.publish_in(self.state.lock(), value, event);
+        let mut state = self.state.lock();
+        state.reservations.end(value);
+        self.publish_in(state, value, event);
     }
 
     #[inline(always)]
@@ -410,7 +406,9 @@ impl<D: Driver> Values<D> {
 
     /// As [`Values::publish`] of a signal behind which nothing is left to do.
     fn publish_complete(&self, value: u64) {
-        self.publish_reached(self.state.lock(), value);
+        let mut state = self.state.lock();
+        state.reservations.end(value);
+        self.publish_reached(state, value);
     }
 
     /// Lets go of open signals that are reached, once there are some: of those that are known to be, which costs no native call

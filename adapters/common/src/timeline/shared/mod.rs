@@ -106,12 +106,6 @@ impl<D: Driver> Link<D> {
         self.file().owe(&self.seat.claim, owed.last().copied().unwrap_or(0));
     }
 
-    /// Takes back what [`Link::reserve`] noted.
-    pub(super) fn take_back(&self, value: u64, before: u64) {
-        self.file().take_back(value, before);
-        self.disown(value);
-    }
-
     /// Notes that a signal will never be reached.
     pub(super) fn disown(&self, value: u64) {
         let mut owed = self.owed.lock();
@@ -208,10 +202,26 @@ impl<D: Driver> Values<D> {
     }
 
     /// As [`Values::reserve`] of a timeline that processes share.
-    pub(super) fn reserve_shared(&self, link: &Link<D>, value: u64) -> Result<u64> {
+    pub(super) fn reserve_shared(&self, link: &Link<D>, value: u64) -> Result<()> {
         self.hear_others_and_ends();
         self.check_failure()?;
-        link.reserve(value).map_err(|last| not_above(value, last))
+        // Locked, so that what a signal comes behind is noted before anybody of this process takes that back. What another process
+        // takes back nobody here hears of: the signal behind it stays behind it.
+        let mut state = self.state.lock();
+        let before = link.reserve(value).map_err(|last| not_above(value, last))?;
+        state.reservations.add(value, before);
+        Ok(())
+    }
+
+    /// As [`Values::take_back`] of a timeline that processes share.
+    pub(super) fn take_back_shared(&self, link: &Link<D>, value: u64) {
+        {
+            let mut state = self.state.lock();
+            if let Some(before) = state.reservations.take_back(value) {
+                link.file().take_back(value, before);
+            }
+        }
+        link.disown(value);
     }
 
     /// Has other processes told when a submitted signal is reached, or never will be.
