@@ -4,9 +4,9 @@ use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::ptr::{null, null_mut};
 
-use ur_ffi::{CBool, ur_context_handle_t, ur_device_handle_t, ur_result_t, ur_usm_desc_t};
+use ur_ffi::{CBool, ur_context_handle_t, ur_device_handle_t, ur_mem_native_properties_t, ur_result_t, ur_usm_desc_t};
 
-use crate::{Fixture, Queue, expect_code, expect_success, ok, ur};
+use crate::{Fixture, Queue, expect_code, expect_success, ok, refused, ur};
 
 /// The kinds of USM memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,17 @@ pub fn allocate(
         Kind::Device => ur!(USM.pfnDeviceAlloc(context, device, desc, null_mut(), bytes, out)),
         Kind::Shared => ur!(USM.pfnSharedAlloc(context, device, desc, null_mut(), bytes, out)),
     }
+}
+
+/// Checks that no buffer is given memory to own.
+#[track_caller]
+pub fn expect_not_to_be_owned(context: ur_context_handle_t, pointer: *mut c_void) {
+    let properties = ur_mem_native_properties_t { isNativeHandleOwned: CBool::TRUE, ..Default::default() };
+    let (native, mut mem) = (pointer.expose_provenance(), null_mut());
+    refused!(
+        ERROR_INVALID_VALUE,
+        Mem.pfnBufferCreateWithNativeHandle(native, context, &raw const properties, &raw mut mem)
+    );
 }
 
 /// An allocation of a fixture's context.

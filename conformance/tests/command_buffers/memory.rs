@@ -13,7 +13,7 @@ use ur_conformance::native_graph::NativeGraph;
 use ur_conformance::pool::{Plan, free};
 use ur_conformance::sim::status;
 use ur_conformance::{
-    Buffer, CommandBuffer, Fixture, Kind, Launch, Pool, expect_code, memory, needs_function, needs_sim, refused, ur,
+    Buffer, CommandBuffer, Fixture, Kind, Launch, Pool, expect_code, memory, needs_function, needs_sim, ok, refused, ur,
 };
 
 const COUNT: usize = 256;
@@ -105,6 +105,30 @@ fn memory_that_a_launch_leaves_allocated_is_freed_by_the_application() {
     drop(buffer);
     assert_eq!(free(&queue, block), Code::SUCCESS, "the memory outlives the buffer");
     queue.finish();
+}
+
+#[test]
+fn urUSMFree_frees_what_a_launch_leaves_allocated_and_after_a_native_failure_it_is_there_still() {
+    needs_function!(urCommandBufferAppendUSMDeviceAllocExt);
+    let fixture = Fixture::new();
+    let (context, iota, queue) = (fixture.context(), fixture.basic(c"iota"), fixture.in_order());
+    let buffer = CommandBuffer::new(&fixture);
+    let (block, allocated) = allocate(&buffer, None, &[]);
+    buffer.launch(&Launch::new(&iota, &[COUNT]).pointer(block).value(COUNT as u32), &[allocated]);
+    buffer.finalize();
+    refused!(ERROR_INVALID_MEM_OBJECT, USM.pfnFree(context, block));
+    for _ in 0..2 {
+        buffer.on(&queue);
+        queue.finish();
+        if let Some(sim) = fixture.sim() {
+            sim.fail("cuMemFreeAsync", 1, status::UNKNOWN);
+            refused!(ERROR_ADAPTER_SPECIFIC, USM.pfnFree(context, block));
+            sim.clear_faults();
+        }
+        assert_eq!(memory::read::<u32>(&queue, block, COUNT), (0..COUNT as u32).collect::<Vec<_>>());
+        ok!(USM.pfnFree(context, block));
+        assert_eq!(free(&queue, block), Code::ERROR_INVALID_MEM_OBJECT);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use ur_conformance::pool::{Plan, Take, free, give, known_reuse, trim};
 use ur_conformance::sim::status;
 use ur_conformance::{
     Fixture, Gate, Graph, Image, Kind, Launch, Queue, Shape, child, expect_code, graph, memory, needs_capture,
-    needs_sim, ok, ur,
+    needs_sim, ok, refused, ur,
 };
 
 const COUNT: usize = 256;
@@ -78,6 +78,46 @@ fn memory_that_a_launch_allocates_is_freed_by_the_application() {
     drop((graph, executable));
     assert_eq!(free(&queue, block), Code::SUCCESS, "the memory outlives the graph");
     queue.finish();
+}
+
+#[test]
+fn urUSMFree_of_memory_that_a_launch_allocates_ends_it_for_frees_and_launches_behind_it() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let (context, queue) = (fixture.context(), fixture.in_order());
+    let iota = fixture.basic(c"iota");
+    let mut block = core::ptr::null_mut();
+    let graph = Graph::captured(&queue, || {
+        block = Take::new(COUNT * 4).on(&queue);
+        Launch::new(&iota, &[COUNT]).pointer(block).value(COUNT as u32).on(&queue);
+    });
+    let executable = graph.instantiate();
+    refused!(ERROR_INVALID_MEM_OBJECT, USM.pfnFree(context, block));
+    for _ in 0..2 {
+        executable.on(&queue);
+        assert_eq!(memory::read::<u32>(&queue, block, COUNT), (0..COUNT as u32).collect::<Vec<_>>());
+        ok!(USM.pfnFree(context, block));
+        assert_eq!(free(&queue, block), Code::ERROR_INVALID_MEM_OBJECT);
+        refused!(ERROR_INVALID_MEM_OBJECT, USM.pfnFree(context, block));
+    }
+    executable.on(&queue);
+    queue.finish();
+    drop((graph, executable));
+    ok!(USM.pfnFree(context, block));
+    assert_eq!(free(&queue, block), Code::ERROR_INVALID_MEM_OBJECT, "nothing is remembered of the address");
+}
+
+#[test]
+fn urMemBufferCreateWithNativeHandle_refuses_to_own_memory_that_a_launch_allocates() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let queue = fixture.in_order();
+    let mut block = core::ptr::null_mut();
+    let graph = Graph::captured(&queue, || block = Take::new(COUNT * 4).on(&queue));
+    graph.instantiate().on(&queue);
+    queue.finish();
+    memory::expect_not_to_be_owned(fixture.context(), block);
+    ok!(USM.pfnFree(fixture.context(), block));
 }
 
 #[test]

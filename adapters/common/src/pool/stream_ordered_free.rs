@@ -5,12 +5,15 @@
 
 use core::ffi::c_void;
 use core::ops::ControlFlow;
+use std::sync::Arc;
 
 use ur_ffi::{ur_command_t, ur_event_handle_t, ur_queue_handle_t, ur_result_t, ur_usm_pool_handle_t};
 
 use crate::command::deferral::{Deferring, Owned, by_function};
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, submit};
+use crate::context::Context;
+use crate::device::adapter;
 use crate::driver::Driver;
 use crate::memory_pool::registry::{Block, Claimed};
 use crate::object::error::{Error, Result};
@@ -18,8 +21,9 @@ use crate::object::{borrow, null_pointer};
 use crate::pool::unused_blocks::not_a_block;
 use crate::pool::{UsmPool, fast};
 use crate::queue::Queue;
-use crate::stream::StreamState;
 use crate::stream::capture::{self, Capture};
+use crate::stream::service::service_stream;
+use crate::stream::{Stream, StreamState};
 
 /// `urEnqueueUSMFreeExp`.
 ///
@@ -198,6 +202,38 @@ impl<D: Driver> Command<D> for FreeOfGraph {
 fn free_of_graph<D: Driver>(submission: &Submission<'_, D>, pointer: usize) -> Result<()> {
     // SAFETY: memory of an allocation in a graph, taken from whoever knew of it; the application uses it no more.
     unsafe { submission.driver().free_async(pointer, submission.native()) }
+}
+
+/// Frees memory that a launch of a graph has allocated and nothing uses any more, in no queue's order. `None` for an address at which
+/// no graph of the context allocates.
+///
+/// # Errors
+/// `INVALID_MEM_OBJECT` if no launch has allocated it since its last free; what the native library answers, and the memory is there as
+/// before then.
+pub fn free_unused_of_graph<D: Driver>(context: &Context<D>, pointer: usize) -> Option<Result<()>> {
+    let memory = &context.graph_memory;
+    if memory.take(pointer) {
+        return Some(free_taken(context, pointer));
+    }
+    memory.knows(pointer).then(|| Err(not_a_block("urUSMFree", context, pointer)))
+}
+
+/// Waits until the memory is free: the next launch, on whichever queue, allocates it again. No plain native free, which would have to
+/// be handed over while a host task is in flight.
+fn free_taken<D: Driver>(context: &Context<D>, pointer: usize) -> Result<()> {
+    let stream = free_on_service_stream(context, pointer).inspect_err(|_| context.graph_memory.put_back(pointer))?;
+    stream.wait_until_reached()
+}
+
+fn free_on_service_stream<D: Driver>(context: &Context<D>, pointer: usize) -> Result<Arc<Stream<D>>> {
+    let info = adapter::driver::<D>()?.pointer_info(pointer)?;
+    let owner = info.and_then(|info| context.devices().find(|device| device.raw == info.device));
+    let stream = service_stream(context, owner.ok_or_else(|| not_a_block("urUSMFree", context, pointer))?)?;
+    let mut submission = Submission::over(&stream);
+    submission.begin_work()?;
+    free_of_graph(&submission, pointer)?;
+    drop(submission);
+    Ok(stream)
 }
 
 #[inline]

@@ -32,6 +32,9 @@ pub fn not_a_block<D: Driver>(name: &str, context: &Context<D>, pointer: usize) 
         None if own_memory::starts_at(pointer) => {
             "is memory of a buffer or of the adapter's own, which frees it itself".to_owned()
         }
+        None if context.graph_memory.knows(pointer) => {
+            "is where launches of a graph allocate, and no launch has since it was freed".to_owned()
+        }
         None if native().is_some() => {
             "is no stream-ordered memory of this context; plain USM memory goes to urUSMFree".to_owned()
         }

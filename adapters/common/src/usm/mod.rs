@@ -36,6 +36,7 @@ use crate::pool::UsmPool;
 use crate::pool::extent::Extent;
 use crate::pool::out_of_memory::with_relief;
 use crate::pool::stream_ordered::Wanted;
+use crate::pool::stream_ordered_free::free_unused_of_graph;
 use crate::pool::unused_blocks::{free_unused, not_a_block};
 use crate::stream::service::service_stream;
 use crate::sync::unlikely::unlikely;
@@ -306,6 +307,9 @@ pub(crate) fn give_back<D: Driver>(heap: &Heap<D>, live: Live) -> Result<()> {
 #[inline(never)]
 fn free_other<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Result<()> {
     if let Some(freed) = free_unused(context, memory.addr()) {
+        return freed;
+    }
+    if let Some(freed) = free_unused_of_graph(context, memory.addr()) {
         return freed;
     }
     if let Some(moved) = context.over_aligned.take(memory.addr()) {
