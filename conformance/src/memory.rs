@@ -66,6 +66,13 @@ pub fn expect_not_to_be_owned(context: ur_context_handle_t, pointer: *mut c_void
     );
 }
 
+/// Checks that memory which a function of its own ends is not taken by what frees allocations.
+#[track_caller]
+pub fn expect_not_to_be_freed(context: ur_context_handle_t, pointer: *mut c_void) {
+    refused!(ERROR_INVALID_MEM_OBJECT, USM.pfnFree(context, pointer));
+    expect_not_to_be_owned(context, pointer);
+}
+
 /// An allocation of a fixture's context.
 #[derive(Debug)]
 pub struct Memory<'f> {

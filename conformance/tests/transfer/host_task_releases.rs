@@ -95,6 +95,28 @@ fn urUSMFree_in_a_host_task_does_not_wait_for_the_task_s_own_queue() {
     });
 }
 
+/// There a free is handed over, and nobody would hear what the native library makes of it.
+#[test]
+fn urUSMFree_in_a_host_task_refuses_registered_memory_which_stays_what_it_is() {
+    let test = "urUSMFree_in_a_host_task_refuses_registered_memory_which_stays_what_it_is";
+    in_a_process(test, |fixture, queue| {
+        let mut bytes = vec![0u8; 65536];
+        let start = bytes.as_mut_ptr().cast::<c_void>();
+        ok!(USMExp.pfnImportExp(fixture.context(), start, 32768));
+        let (context, memory) = (far(fixture.context()), far(start));
+        let free = move || {
+            let answer = ur!(USM.pfnFree(near(context), near(memory)));
+            let inside = near::<c_void>(memory + 64).cast_const();
+            (answer, query::get::<u32>(ask!(USM.pfnGetMemAllocInfo(near(context), inside, Info::TYPE))))
+        };
+        if let Some((answers, event)) = task(fixture, queue, &[], free) {
+            event.wait();
+            assert_eq!(answers.recv(), Ok((Code::ERROR_INVALID_MEM_OBJECT, ur_usm_type_t::HOST.0)));
+        }
+        ok!(USMExp.pfnReleaseExp(fixture.context(), start));
+    });
+}
+
 #[test]
 fn urUSMFree_in_a_host_task_ends_the_allocation_at_once() {
     in_a_process("urUSMFree_in_a_host_task_ends_the_allocation_at_once", |fixture, queue| {

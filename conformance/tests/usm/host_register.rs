@@ -158,6 +158,18 @@ fn registration_refuses_bad_ranges_and_memory_that_is_registered_or_usm() {
 }
 
 #[test]
+fn urUSMFree_refuses_registered_memory_and_no_buffer_may_own_it() {
+    let fixture = Fixture::new();
+    for pair in pairs() {
+        let mut bytes = vec![0u8; 65536];
+        let start = bytes.as_mut_ptr().cast::<c_void>();
+        expect_success((pair.begin)(fixture.context(), start, 32768), pair.name);
+        memory::expect_not_to_be_freed(fixture.context(), start);
+        expect_success((pair.end)(fixture.context(), start), pair.name);
+    }
+}
+
+#[test]
 fn a_range_that_reaches_into_registered_memory_is_refused() {
     let fixture = Fixture::new();
     let mut bytes = vec![0u8; 65536];

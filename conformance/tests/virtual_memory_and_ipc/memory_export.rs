@@ -44,6 +44,18 @@ fn exportable_memory_is_device_memory_with_descriptors_of_its_own() {
 }
 
 #[test]
+fn urUSMFree_refuses_exportable_memory_and_no_buffer_may_own_it() {
+    let fixture = Fixture::new();
+    let (c, d, mut memory) = (fixture.context(), fixture.device(), null_mut());
+    ok!(MemoryExportExp.pfnAllocExportableMemoryExp(c, d, 0, 4096, Type::OPAQUE_FD, &raw mut memory));
+    let other = fixture.context_of(&[d]);
+    for context in [c, other.handle()] {
+        memory::expect_not_to_be_freed(context, memory);
+    }
+    ok!(MemoryExportExp.pfnFreeExportableMemoryExp(c, d, memory));
+}
+
+#[test]
 fn exporting_refuses_kinds_sizes_alignments_and_memory_that_it_does_not_have() {
     let fixture = Fixture::new();
     let (c, d, fd) = (fixture.context(), fixture.device(), Type::OPAQUE_FD);

@@ -174,6 +174,23 @@ fn a_mapping_keeps_physical_memory_that_was_released() {
 }
 
 #[test]
+fn urUSMFree_refuses_mapped_memory_and_no_buffer_may_own_it() {
+    let fixture = Fixture::new();
+    let step = granularity(&fixture);
+    let range = Range::new(&fixture, 2 * step);
+    let physical = Physical::new(&fixture, step);
+    let other = fixture.context_of(&[fixture.device()]);
+    // The second time the mapping is not where the reservation starts.
+    for at in [0, step] {
+        expect_success(range.map(at, &physical, Access::READ_WRITE), "urVirtualMemMap");
+        for context in [fixture.context(), other.handle()] {
+            memory::expect_not_to_be_freed(context, range.at(at));
+        }
+        range.unmap(at, step);
+    }
+}
+
+#[test]
 fn urVirtualMemSetAccess_changes_what_urVirtualMemGetInfo_tells() {
     let fixture = Fixture::new();
     let step = granularity(&fixture);

@@ -13,6 +13,7 @@ use ur_ffi::{ur_exp_external_mem_type_t, ur_result_t};
 
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
+use crate::device::native_context::own_memory;
 use crate::driver::{Access, Driver, Handle, NativeName};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
@@ -51,6 +52,7 @@ impl<D: Driver> Export<D> {
         made.address = Some(address);
         driver.map(address, size, 0, physical)?;
         made.mapped = true;
+        own_memory::add(address);
         for device in devices {
             driver.set_access(address, size, *device, Access::ReadWrite)?;
         }
@@ -64,6 +66,7 @@ impl<D: Driver> Export<D> {
             if self.mapped {
                 driver.unmap(address, self.size)?;
                 self.mapped = false;
+                own_memory::remove(address);
             }
             driver.free_addresses(address, self.size)?;
             self.address = None;

@@ -240,14 +240,11 @@ pub fn open<D: Driver>(
         ),
         _ => error,
     })?;
-    let Part { offset, size } = content.part;
-    if size == 0 {
-        out.write_address(address);
-        return Ok(());
-    }
-    // The bytes may have been changed on their way.
     let opened = state.driver.pointer_info(address).map(|info| info.map_or(0, |info| info.size));
     let opened = opened.inspect_err(|_| drop(state.driver.close_ipc(address)))?;
+    let all = Part { offset: 0, size: opened };
+    let Part { offset, size } = if content.part.size == 0 { all } else { content.part };
+    // The bytes may have been changed on their way.
     if offset.checked_add(size).is_none_or(|end| end > opened) {
         let _ = state.driver.close_ipc(address);
         return Err(Error::new(

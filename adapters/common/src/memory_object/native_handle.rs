@@ -49,8 +49,9 @@ fn not_to_be_owned(name: &str, address: usize) -> Error {
     Error::new(
         ur_result_t::ERROR_INVALID_VALUE,
         format!(
-            "{name}: {address:#x} is memory of a pool, of a graph, of another buffer or of another context, or has an alignment above \
-             the native one; leave isNativeHandleOwned false and free it by urEnqueueUSMFreeExp or urUSMFree, unless it is a buffer's"
+            "{name}: {address:#x} is memory of a pool, of a graph, of another buffer or of another context, was registered, mapped or \
+             opened and not allocated, or has an alignment above the native one; leave isNativeHandleOwned false and give it back by \
+             the function that is for such memory, unless it is a buffer's"
         ),
     )
 }

@@ -30,7 +30,7 @@ pub struct Extent<D: Driver> {
     /// The device that owns or last bound it.
     pub device: D::Device,
     /// Whether it can be freed without a queue: it is no pool's block, has no start that was moved for an alignment, is no
-    /// mapping of another API's memory, no native allocation of the engine's own, and not what a launch of a graph allocates.
+    /// mapping of another API's memory, nothing of [`own_memory`], not registered, and not what a launch of a graph allocates.
     pub is_plain: bool,
     /// Where a pool's block came from.
     pub backend: Option<Arc<PoolBackend<D>>>,
@@ -107,7 +107,8 @@ impl<D: Driver> Extent<D> {
         let PointerInfo { kind, base, size, device, pool } = info;
         let imported = imported::around(address).map(|block| (block.start, block.size));
         let moved = context.over_aligned.within(base).or(imported);
-        let has_owner = own_memory::starts_at(base) || context.graph_memory.knows(base);
+        let has_owner =
+            own_memory::starts_at(base) || registrations::starts_at(base) || context.graph_memory.knows(base);
         let is_plain = pool.is_none() && moved.is_none() && !has_owner;
         let (base, size) = moved.unwrap_or((base, size));
         let extent = Self { kind, base, size, device, is_plain, backend: None, heap: None };

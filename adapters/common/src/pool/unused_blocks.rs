@@ -30,7 +30,9 @@ pub fn not_a_block<D: Driver>(name: &str, context: &Context<D>, pointer: usize) 
             "is no stream-ordered memory of this context; it may be another's, or was freed already".to_owned()
         }
         None if own_memory::starts_at(pointer) => {
-            "is memory of a buffer or of the adapter's own, which frees it itself".to_owned()
+            "is memory of a buffer or of the adapter's own, which frees it itself, or is exportable or mapped, and goes back by \
+             urMemoryExportFreeExportableMemoryExp or urVirtualMemUnmap"
+                .to_owned()
         }
         None if context.graph_memory.knows(pointer) => {
             "is where launches of a graph allocate, and no launch has since it was freed".to_owned()

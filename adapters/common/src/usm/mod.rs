@@ -24,10 +24,10 @@ use crate::device::Device;
 use crate::device::adapter;
 use crate::device::deferred;
 use crate::device::native_context::free_claim::FreeClaim;
-use crate::device::native_context::own_memory;
+use crate::device::native_context::{own_memory, registrations};
 use crate::device::relief::{is_full, reclaiming};
 use crate::driver::{Driver, MemoryKind};
-use crate::memory_pool::plain::{self, BlockRequest, Heap, Live, owned, size_class};
+use crate::memory_pool::plain::{self, BlockRequest, Heap, Live, imported, owned, size_class};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::info::InfoWriter;
@@ -336,14 +336,8 @@ fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result
     if owned::contains(address) {
         return Err(not_a_block("urUSMFree", context, address));
     }
-    if context.external_mappings.around(address).is_some() {
-        return Err(Error::new(
-            ur_result_t::ERROR_INVALID_MEM_OBJECT,
-            format!(
-                "urUSMFree: {address:#x} is mapped external memory; free it with \
-                 urBindlessImagesFreeMappedLinearMemoryExp"
-            ),
-        ));
+    if let Some(what) = ended_elsewhere(context, address) {
+        return Err(Error::new(ur_result_t::ERROR_INVALID_MEM_OBJECT, format!("urUSMFree: {address:#x} is {what}")));
     }
     let driver = adapter::driver::<D>()?;
     let _claim = FreeClaim::of(address).ok_or_else(|| not_a_block("urUSMFree", context, address))?;
@@ -359,6 +353,19 @@ fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result
     let info = info.ok_or_else(|| not_a_block("urUSMFree", context, address))?;
     let home = home_of(context, info.device)?;
     deferred::free(driver, &home.native, info.kind, address, info.size)
+}
+
+/// What an address is and which function ends that, if it is known here and is no allocation.
+fn ended_elsewhere<D: Driver>(context: &Context<D>, address: usize) -> Option<&'static str> {
+    if context.external_mappings.around(address).is_some() {
+        return Some("mapped external memory; free it with urBindlessImagesFreeMappedLinearMemoryExp");
+    }
+    if registrations::starts_at(address) {
+        return Some(
+            "registered memory; end that with urUSMHostAllocUnregisterExp, or urUSMReleaseExp if it is imported",
+        );
+    }
+    imported::around(address).map(|_| "memory of another process; close it with urIPCCloseMemHandleExp")
 }
 
 /// The state of the device that has some memory, whose native context is kept until the memory is freed; no other device is needed.

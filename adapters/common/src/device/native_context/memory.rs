@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::staging::{self, Idle, Piece};
-use super::{Home, NativeContext, Parts, free_claim, own_memory};
+use super::{Home, NativeContext, Parts, free_claim, own_memory, registrations};
 use crate::device::deferred;
 use crate::device::relief::Holdings;
 use crate::driver::{Driver, MemoryKind};
@@ -25,6 +25,7 @@ impl<D: Driver> Parts<D> {
         };
         deferred::note_allocated(address, bytes);
         free_claim::note_allocated(address);
+        registrations::forget(address, bytes);
         // Memory of a lost device goes without a free.
         own_memory::remove(address);
         Ok(address)

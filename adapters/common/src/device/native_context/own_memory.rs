@@ -1,4 +1,5 @@
-//! Native allocations of the process that the engine made for itself and frees itself: of buffers, of staging, of pinned words.
+//! Native memory of the process that is no allocation of the application's: what the engine made for itself and frees itself
+//! (of buffers, of staging, of pinned words), exportable memory, and mappings of physical memory.
 //!
 //! The native library does not tell them from the application's, so whoever is given an address to free or to own asks here.
 //! Blocks of heaps and slabs are not among them: heaps know their own. A leaf lock, written where native memory comes and goes;
@@ -15,7 +16,7 @@ use crate::driver::{Driver, MemoryKind};
 /// The first bytes.
 static STARTS: LazyLock<Mutex<HashSet<usize>>> = LazyLock::new(Mutex::default);
 
-/// Notes a native allocation, before anybody can be told its address.
+/// Notes some, before anybody can be told its address.
 pub fn add(start: usize) {
     STARTS.lock().insert(start);
 }

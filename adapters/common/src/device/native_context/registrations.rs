@@ -1,8 +1,12 @@
-//! Registered memory of the process, for a library that does not tell where a registration begins and takes ranges that reach
-//! into one ([`Driver::TELLS_REGISTRATIONS`]). AMD's runtime would also free allocated memory that it is told to unregister.
+//! Registered memory of the process: no library tells it from pinned memory that it allocated, so whoever is given an address to
+//! free or to own asks here.
 //!
-//! Registrations are the process's, like addresses, so there is one list. Where the library tells them, nothing is kept here.
-//! A leaf lock: no native call is made while it is held.
+//! Some library does not tell where a registration begins and takes ranges that reach into one ([`Driver::TELLS_REGISTRATIONS`]);
+//! AMD's runtime would also free allocated memory that it is told to unregister. There this list judges ranges and says what a
+//! pointer names. Elsewhere the library does both, and what it takes is noted here.
+//!
+//! Registrations are the process's, like addresses, so there is one list. One that ended without the engine, natively or with the
+//! adapter, stays in it until its addresses are registered or allocated again. A leaf lock: no native call is made while it is held.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +42,10 @@ pub fn pointer_info<D: Driver>(driver: &D, pointer: usize) -> Result<Option<Poin
 pub fn register<D: Driver>(driver: &D, address: usize, size: usize, read_only: bool) -> Result<()> {
     let native = || driver.register_host(address, size, read_only);
     if D::TELLS_REGISTRATIONS {
-        return native();
+        native()?;
+        forget(address, size);
+        note(address, size);
+        return Ok(());
     }
     // Before the call, so that no other thread's range comes between.
     if !note(address, size) {
@@ -56,17 +63,33 @@ pub fn register<D: Driver>(driver: &D, address: usize, size: usize, read_only: b
 /// `INVALID_VALUE` if none does; what the native library answers.
 pub fn unregister<D: Driver>(driver: &D, address: usize) -> Result<()> {
     let native = || driver.unregister_host(address);
-    if D::TELLS_REGISTRATIONS {
-        return native();
-    }
     // Before the call, so that another thread's fails.
     let Some(size) = take(address) else {
+        if D::TELLS_REGISTRATIONS {
+            return native();
+        }
         let message = format!("no registration begins at {address:#x}");
         return Err(Error::new(ur_result_t::ERROR_INVALID_VALUE, message));
     };
     native().inspect_err(|_| {
         note(address, size);
     })
+}
+
+/// Whether a registration starts here.
+#[must_use]
+pub fn starts_at(address: usize) -> bool {
+    SIZES.lock().contains_key(&address)
+}
+
+/// Forgets registrations of bytes that the native library has registered or allocated anew.
+pub fn forget(address: usize, size: usize) {
+    let mut sizes = SIZES.lock();
+    while let Some((&base, &bytes)) = sizes.range(..address.saturating_add(size)).next_back()
+        && base + bytes > address
+    {
+        sizes.remove(&base);
+    }
 }
 
 /// Start and size of the registration that an address lies in.
@@ -107,5 +130,15 @@ mod tests {
         }
         assert!(note(START + 100, 10) && note(START - 10, 10), "beside it");
         assert_eq!([START, START + 100, START - 10, START + 1].map(take), [Some(100), Some(10), Some(10), None]);
+    }
+
+    #[test]
+    fn registrations_of_bytes_that_are_allocated_anew_have_ended_and_those_beside_them_have_not() {
+        const START: usize = 0x7777_4000_0000;
+        let starts = [START, START + 100, START + 200, START + 300];
+        assert!(starts.into_iter().all(|start| note(start, 100)));
+        forget(START + 150, 150);
+        assert_eq!(starts.map(starts_at), [true, false, false, true]);
+        assert_eq!(starts.map(take), [Some(100), None, None, Some(100)]);
     }
 }

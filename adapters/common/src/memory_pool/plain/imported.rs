@@ -1,4 +1,4 @@
-//! Blocks of other processes' heaps that this one has opened, by address.
+//! Memory of other processes that this one has opened, by address: whole native allocations, and blocks of heaps.
 //!
 //! The native library opens all of a native allocation; the block that was meant is a part of it, which only its handle data
 //! tell. A leaf lock, held over no native call.
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
-/// A block of another process.
+/// A block of another process, or a whole native allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Imported {
     /// Its first byte.

@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::context::reservations::{Mapping, Reservations};
 use crate::device::Device;
 use crate::device::adapter;
+use crate::device::native_context::own_memory;
 use crate::driver::Access;
 use crate::driver::Driver;
 use crate::object::Object;
@@ -224,12 +225,18 @@ pub fn map<D: Driver>(
         range.set_access(&[mapping], access).inspect_err(|_| {
             // The caller gets the first failure. What cannot be undone stays the application's to unmap.
             if range.driver.unmap(range.start, size).is_err() {
-                reservations.map(mapping);
+                note_mapping(&mut reservations, mapping);
             }
         })?;
     }
-    reservations.map(mapping);
+    note_mapping(&mut reservations, mapping);
     Ok(())
+}
+
+/// Notes what was mapped, for the calls on ranges and for those that free allocations.
+fn note_mapping<V: Copy>(reservations: &mut Reservations<V>, mapping: Mapping<V>) {
+    own_memory::add(mapping.start);
+    reservations.map(mapping);
 }
 
 /// `urVirtualMemUnmap`: whole mappings side by side. The addresses stay reserved.
@@ -241,6 +248,7 @@ pub fn unmap<D: Driver>(context: &Object<Context<D>>, start: Address, size: usiz
     let mut reservations = range.context.reservations.lock();
     for mapping in range.whole_mappings(&reservations)? {
         range.driver.unmap(mapping.start, mapping.size)?;
+        own_memory::remove(mapping.start);
         reservations.unmap(mapping.start);
     }
     Ok(())
