@@ -47,9 +47,14 @@ impl<'f> Range<'f> {
 
     #[track_caller]
     fn access(&self, at: usize) -> Access {
+        self.access_of(at, 1)
+    }
+
+    #[track_caller]
+    fn access_of(&self, at: usize, size: usize) -> Access {
         let (context, start) = (self.fixture.context(), self.at(at).cast_const());
         let property = ur_virtual_mem_info_t::ACCESS_MODE;
-        Access::from_bits_retain(query::get(ask!(VirtualMem.pfnGetInfo(context, start, 4096, property))))
+        Access::from_bits_retain(query::get(ask!(VirtualMem.pfnGetInfo(context, start, size, property))))
     }
 }
 
@@ -188,6 +193,31 @@ fn urUSMFree_refuses_mapped_memory_and_no_buffer_may_own_it() {
         }
         range.unmap(at, step);
     }
+}
+
+#[test]
+fn urVirtualMemGetInfo_tells_the_least_rights_of_all_mappings_of_the_range_and_refuses_gaps() {
+    let fixture = Fixture::new();
+    let step = granularity(&fixture);
+    let range = Range::new(&fixture, 4 * step);
+    let mapped: Vec<_> = [0, step, 3 * step].into_iter().map(|at| (at, Physical::new(&fixture, step))).collect();
+    for (at, physical) in &mapped {
+        expect_success(range.map(*at, physical, Access::READ_WRITE), "urVirtualMemMap");
+    }
+    for second in [Access::READ_ONLY, Access::NONE] {
+        ok!(VirtualMem.pfnSetAccess(fixture.context(), range.at(step), step, second));
+        assert_eq!(range.access_of(0, 2 * step), second);
+        assert_eq!(range.access_of(step - 1, 2), second, "a byte of each");
+        assert_eq!(range.access_of(0, step), Access::READ_WRITE);
+    }
+    let mut flags = 7u32;
+    let (c, mode, out) = (fixture.context(), ur_virtual_mem_info_t::ACCESS_MODE, (&raw mut flags).cast());
+    for (at, size) in [(0, 2 * step + 1), (0, 4 * step), (step, 3 * step), (2 * step, step), (3 * step, step + 1)] {
+        let start = range.at(at).cast_const();
+        refused!(ERROR_INVALID_VALUE, VirtualMem.pfnGetInfo(c, start, size, mode, 4, out, null_mut()));
+    }
+    assert_eq!(flags, 7);
+    mapped.iter().for_each(|(at, _)| range.unmap(*at, step));
 }
 
 #[test]

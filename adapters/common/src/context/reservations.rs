@@ -82,6 +82,21 @@ impl<D: Copy> Reservations<D> {
         (end == wanted && !found.is_empty()).then_some(found)
     }
 
+    /// The mappings that the range lies in, in order; `None` unless they cover it without a gap.
+    #[must_use]
+    pub fn covering(&self, start: usize, size: usize) -> Option<Vec<Mapping<D>>> {
+        let (mut end, wanted) = (start, start.checked_add(size)?);
+        let mut found = Vec::new();
+        for mapping in self.touched(start, size) {
+            if mapping.start > end {
+                return None;
+            }
+            end = mapping.start + mapping.size;
+            found.push(mapping);
+        }
+        (end >= wanted && !found.is_empty()).then_some(found)
+    }
+
     /// The mapping that an address lies in.
     #[must_use]
     pub fn mapping_at(&self, address: usize) -> Option<Mapping<D>> {
@@ -148,6 +163,23 @@ mod tests {
         assert_eq!(devices(100, 10), Some(vec![1]));
         assert_eq!(devices(110, 20), Some(vec![2]));
         for (start, size) in [(100, 29), (100, 31), (105, 5), (130, 10), (110, 10), (90, 20), (110, usize::MAX)] {
+            assert_eq!(devices(start, size), None, "{size} from {start} on");
+        }
+    }
+
+    #[test]
+    fn a_range_is_covered_by_mappings_without_a_gap_or_not_at_all() {
+        let mut list = side_by_side();
+        list.map(Mapping { start: 135, size: 5, device: 3 });
+        let devices = |start, size| {
+            let found = list.covering(start, size)?;
+            Some(found.into_iter().map(|mapping| mapping.device).collect::<Vec<_>>())
+        };
+        assert_eq!(devices(100, 30), Some(vec![1, 2]));
+        assert_eq!(devices(109, 2), Some(vec![1, 2]));
+        assert_eq!(devices(100, 10), Some(vec![1]));
+        assert_eq!(devices(129, 1), Some(vec![2]));
+        for (start, size) in [(100, 31), (100, 40), (99, 2), (130, 1), (130, 10), (135, 6), (135, usize::MAX)] {
             assert_eq!(devices(start, size), None, "{size} from {start} on");
         }
     }

@@ -8,8 +8,8 @@
 use super::{Devices, Handle, unsupported};
 use crate::object::error::Result;
 
-/// What may be done with virtually mapped memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What may be done with virtually mapped memory, from the least to the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
     /// Nothing.
     None,

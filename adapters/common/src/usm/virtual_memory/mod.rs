@@ -266,11 +266,11 @@ pub fn set_access<D: Driver>(context: &Object<Context<D>>, start: Address, size:
     range.set_access(&range.whole_mappings(&reservations)?, access)
 }
 
-/// `urVirtualMemGetInfo`: answers for the mapping at the start of the range and the device that has its memory. Another one of the
-/// context may have no way there, and so no rights.
+/// `urVirtualMemGetInfo`: the least rights to all of the range, of the devices that have its memory. Another one of the context may
+/// have no way there, and so no rights.
 ///
 /// # Errors
-/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property; `INVALID_VALUE` for what is not mapped.
+/// As [`InfoWriter`]; `INVALID_ENUMERATION` for an unknown property; `INVALID_VALUE` for a range of which a part is not mapped.
 pub fn get_info<D: Driver>(
     context: &Object<Context<D>>,
     start: Address,
@@ -283,8 +283,11 @@ pub fn get_info<D: Driver>(
         return writer.unknown(property.0);
     }
     let reservations = range.context.reservations.lock();
-    let mapping = reservations.mapping_at(range.start).ok_or_else(|| range.is_not("mapped memory"))?;
-    writer.value(match range.driver.access(range.start, mapping.device)? {
+    let mappings = reservations.covering(range.start, size).ok_or_else(|| range.is_not("mapped memory"))?;
+    let least = mappings.iter().try_fold(Access::ReadWrite, |least, mapping| {
+        range.driver.access(mapping.start, mapping.device).map(|access| least.min(access))
+    })?;
+    writer.value(match least {
         Access::None => Flags::NONE,
         Access::ReadOnly => Flags::READ_ONLY,
         Access::ReadWrite => Flags::READ_WRITE,
