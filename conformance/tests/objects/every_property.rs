@@ -16,7 +16,6 @@ use ur_conformance::{Fixture, Launch, adapter, check_every_property, every_prope
 /// What no device of a CUDA driver or a HIP runtime tells: terms of other vendors' architectures.
 const NO_DEVICE: &[device] = &[
     device::IP_VERSION,
-    device::COMPONENT_DEVICES,
     device::GPU_EU_COUNT,
     device::GPU_EU_SIMD_WIDTH,
     device::GPU_EU_SLICES,

@@ -38,8 +38,7 @@ pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> 
 
         // Devices are whole: no sub-devices, no composite devices.
         Info::PARENT_DEVICE | Info::COMPOSITE_DEVICE => Value::NoHandle.into(),
-        Info::COMPONENT_DEVICES => Reply::Unsupported("the device is no composite device"),
-        Info::SUPPORTED_PARTITIONS | Info::PARTITION_TYPE => Value::NoElements.into(),
+        Info::COMPONENT_DEVICES | Info::SUPPORTED_PARTITIONS | Info::PARTITION_TYPE => Value::NoElements.into(),
         Info::PARTITION_MAX_SUB_DEVICES => Value::U32(0).into(),
         Info::PARTITION_AFFINITY_DOMAIN => Value::Flags(0).into(),
         Info::BUILD_ON_SUBDEVICE => Value::Bool(false).into(),
