@@ -93,6 +93,8 @@ fn urUSMPoolRelease_before_its_commands_run_keeps_their_memory_from_other_pools_
             gates[0].block(&busy[0]);
             let queue = (!is_released).then_some(queue);
             drop(pool);
+            // They live on, so that each wants a slab.
+            let mut pools = Vec::new();
             for round in 1..gates.len() {
                 gates[round].block(&busy[round % 2]);
                 gates[round - 1].open();
@@ -101,11 +103,11 @@ fn urUSMPoolRelease_before_its_commands_run_keeps_their_memory_from_other_pools_
                 let block = Take::new(4096).kind(kind).from(&pool).on(&other);
                 assert_ne!(block, used, "a kernel that waits for a gate has {kind:?} memory of an ended pool");
                 give(&other, block);
-                other.finish();
+                pools.push(pool);
             }
             gate.open();
             gates[4].open();
-            queue.iter().chain(&busy).for_each(Queue::finish);
+            queue.iter().chain(&busy).chain([&other]).for_each(Queue::finish);
         }
     });
 }
