@@ -155,9 +155,9 @@ impl Command {
             Command::Graph(launch) => launch.run(stream, point),
             Command::Nothing => {}
             _ if !healthy => {}
-            Command::Kernel(kernel) => fail_on(stream, kernel.run(point)),
-            Command::Copy(copy) => fail_on(stream, copy.run(point).map_err(|denied| refuse("copy", denied))),
-            Command::Fill(fill) => fail_on(stream, fill.run(point).map_err(|denied| refuse("fill", denied))),
+            Command::Kernel(kernel) => use_memory(stream, || kernel.run(point)),
+            Command::Copy(copy) => use_memory(stream, || copy.run(point).map_err(|denied| refuse("copy", denied))),
+            Command::Fill(fill) => use_memory(stream, || fill.run(point).map_err(|denied| refuse("fill", denied))),
             Command::Host(function, data) => {
                 stream.tell_host_before(point);
                 call_host(function, data);
@@ -172,8 +172,11 @@ impl Command {
     }
 }
 
-fn fail_on(stream: &Stream, result: Result) {
-    if let Err(error) = result {
+/// Does what uses memory, unless the device is lost by now.
+fn use_memory(stream: &Stream, work: impl FnOnce() -> Result) {
+    if let Some(_at_work) = stream.context.device.begin_work()
+        && let Err(error) = work()
+    {
         stream.context.fail(error);
     }
 }

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::pool::Pool;
 use crate::sys::*;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use std::sync::{Arc, OnceLock};
 
 /// The primary context's books.
@@ -36,6 +36,8 @@ pub struct Device {
     pub current_pool: Mutex<Option<Arc<Pool>>>,
     used: AtomicU64,
     lost: AtomicBool,
+    /// Shared by commands that use memory: nothing of a device runs any more once somebody was told that it is lost.
+    at_work: RwLock<()>,
 }
 
 struct Machine {
@@ -98,6 +100,7 @@ impl Device {
             current_pool: Mutex::new(None),
             used: AtomicU64::new(0),
             lost: AtomicBool::new(false),
+            at_work: RwLock::new(()),
         }
     }
 
@@ -134,9 +137,19 @@ impl Device {
         current.map_or_else(|| self.default_pool().cloned(), Ok)
     }
 
-    /// Makes all further work on the device fail, or ends that.
+    /// Makes all further work on the device fail, or ends that. What runs there has ended when this returns: whoever is told of the
+    /// loss may free memory that it uses.
     pub fn set_lost(&self, lost: bool) {
         self.lost.store(lost, Ordering::Release);
+        if lost {
+            drop(self.at_work.write());
+        }
+    }
+
+    /// For a command of the device's that uses memory, as long as it does; `None` once the device is lost.
+    pub fn begin_work(&self) -> Option<RwLockReadGuard<'_, ()>> {
+        let at_work = self.at_work.read();
+        (!self.is_lost()).then_some(at_work)
     }
 
     /// Whether the device is lost.

@@ -9,7 +9,7 @@ use super::exec::Plan;
 use super::node::Work;
 use crate::clock::{self, Milestone, Point};
 use crate::command;
-use crate::device;
+use crate::device::{self, Device};
 use crate::event::Completion;
 use crate::memory::Allocation;
 use crate::reports;
@@ -169,7 +169,7 @@ impl Run {
             work => {
                 let context = work.context().unwrap_or(&self.stream.context);
                 if context.failure().is_none()
-                    && let Err(error) = self.do_work(number, work)
+                    && let Err(error) = self.do_work(number, work, &context.device)
                 {
                     context.fail(error);
                     self.stream.context.fail(error);
@@ -178,12 +178,16 @@ impl Run {
         }
     }
 
-    fn do_work(&self, number: usize, work: &Work) -> Result {
+    fn do_work(&self, number: usize, work: &Work, device: &Device) -> Result {
         let point = &self.point;
         match work {
-            Work::Kernel(kernel) => kernel.run(point),
-            Work::Copy(copy) => copy.what.run(point).map_err(|denied| command::refuse("graph copy", denied)),
-            Work::Fill(fill) => fill.what.run(point).map_err(|denied| command::refuse("graph fill", denied)),
+            Work::Kernel(kernel) => use_memory(device, || kernel.run(point)),
+            Work::Copy(copy) => {
+                use_memory(device, || copy.what.run(point).map_err(|denied| command::refuse("graph copy", denied)))
+            }
+            Work::Fill(fill) => {
+                use_memory(device, || fill.what.run(point).map_err(|denied| command::refuse("graph fill", denied)))
+            }
             Work::Host(function, data) => {
                 self.stream.tell_host_before(point);
                 command::call_host(*function, *data);
@@ -206,6 +210,14 @@ impl Run {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Does what uses memory, unless the device is lost by now.
+fn use_memory(device: &Device, work: impl FnOnce() -> Result) -> Result {
+    match device.begin_work() {
+        Some(_at_work) => work(),
+        None => Ok(()),
     }
 }
 
