@@ -169,7 +169,7 @@ impl Run {
             work => {
                 let context = work.context().unwrap_or(&self.stream.context);
                 if context.failure().is_none()
-                    && let Err(error) = self.do_work(number, work, &context.device)
+                    && let Err(error) = self.do_work(number, work, context.device)
                 {
                     context.fail(error);
                     self.stream.context.fail(error);
