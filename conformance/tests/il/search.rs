@@ -41,6 +41,25 @@ fn a_libnvvm_that_the_process_has_loaded_is_told_of_and_its_results_are_kept() {
     });
 }
 
+/// The dynamic linker knows the library by the path that it was first opened by, and libdevice lies beside another one.
+#[test]
+fn a_libnvvm_that_the_process_has_loaded_by_a_link_has_its_libdevice() {
+    let toolchain = Toolchain::inherited().unwrap_or_else(|| Toolchain::new(&["scale.ptx"]));
+    let test = "a_libnvvm_that_the_process_has_loaded_by_a_link_has_its_libdevice";
+    child::in_process(test, &toolchain.variables(), || {
+        let elsewhere = toolchain.folder().join("elsewhere");
+        fs::create_dir_all(&elsewhere).expect("a folder");
+        let link = elsewhere.join("libnvvm.so.4");
+        symlink(toolchain.folder().join("libnvvm.so.4"), &link).expect("a link");
+        // SAFETY: the library has no initialisers.
+        let loaded = unsafe { Library::open(Some(link), RTLD_NOW | RTLD_LOCAL) }.expect("a library");
+        let fixture = Fixture::new();
+        drop(built(&fixture, "scale"));
+        assert_eq!(toolchain.compiled().len(), 1);
+        drop(loaded);
+    });
+}
+
 #[test]
 fn a_libnvvm_of_the_environment_that_the_adapter_is_installed_in_is_found() {
     let toolchain = Toolchain::inherited().unwrap_or_else(|| Toolchain::new(&["scale.ptx"]));

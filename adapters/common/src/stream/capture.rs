@@ -313,7 +313,11 @@ impl<D: Driver> Capture<D> {
         origin.follow_words();
         let forks = core::mem::take(&mut *self.forks.lock());
         for Fork { stream, .. } in &forks {
-            end_capturing(stream);
+            {
+                // Whoever left word meanwhile and found that the stream captures has given the lock back: it is followed below.
+                let _state = stream.lock();
+                end_capturing(stream);
+            }
             stream.forget_before_capture();
             stream.follow_words();
         }

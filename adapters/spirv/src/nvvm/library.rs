@@ -99,8 +99,13 @@ impl Nvvm {
         let library = unsafe { Library::new(path) }.map_err(|error| missing(error.to_string()))?;
         let (library, own) = linker::loaded_from(library);
         let symbols = Symbols::load(library).map_err(missing)?;
-        let path = own.unwrap_or_else(|| path.to_path_buf());
-        let file = find::libdevice(&path).ok_or_else(|| missing("libdevice.10.bc is not beside it".to_owned()))?;
+        let own = own.unwrap_or_else(|| path.to_path_buf());
+        // The process may have the library by another path, beside which nothing lies. A bare name is beside nothing.
+        let given = path.is_absolute().then(|| path.to_path_buf());
+        let mut places = given.into_iter().chain([own.clone()]).chain(fs::canonicalize(&own).ok());
+        let file = places.find_map(|place| find::libdevice(&place));
+        let file = file.ok_or_else(|| missing("libdevice.10.bc is not beside it".to_owned()))?;
+        let path = own;
         let libdevice = fs::read(&file).map_err(|error| missing(format!("{}: {error}", file.display())))?;
         Ok(Self { symbols, asked: OnceLock::new(), path, libdevice })
     }

@@ -43,12 +43,14 @@ pub fn run(workspace: &Workspace, _: &[String]) -> Result {
             fail!("`{binary}` did not come to its end over the OpenCL adapter:\n{printed}");
         };
         println!("{binary} over the OpenCL adapter: {} tests fail, {} are to", failed.len(), expected.len());
-        wrong.extend(surprises(expected, &failed).into_iter().map(|text| format!("{binary}: {text}")));
-        if !wrong.is_empty() {
-            println!("{printed}");
-        }
+        failed
+            .iter()
+            .filter(|test| !expected.contains_key(*test))
+            .for_each(|test| println!("{}", section(&printed, test)));
+        wrong.extend(surprises(expected, &failed).into_iter().map(|text| format!("unexpected: {binary}: {text}")));
     }
-    if wrong.is_empty() { Ok(()) } else { Err(Failure::new(format!("{EXPECTATIONS}: {}", wrong.join("\n")))) }
+    // A line each, by which the end of a CI run finds them.
+    if wrong.is_empty() { Ok(()) } else { Err(Failure::new(format!("{EXPECTATIONS}:\n{}", wrong.join("\n")))) }
 }
 
 /// What a test binary prints over the adapter, whether its tests pass or not.
@@ -71,6 +73,17 @@ fn failures(printed: &str) -> Option<BTreeSet<String>> {
     Some(list.lines().filter_map(|line| Some(line.strip_prefix("    ")?.to_owned())).collect())
 }
 
+/// What a failed test printed: what those on the list print says nothing.
+fn section<'p>(printed: &'p str, test: &str) -> &'p str {
+    let head = format!("---- {test} stdout ----");
+    let Some(start) = printed.find(&head) else { return "" };
+    let rest = &printed[start..];
+    rest[head.len()..]
+        .find("\n---- ")
+        .or_else(|| rest[head.len()..].find("\nfailures:\n"))
+        .map_or(rest, |end| &rest[..head.len() + end])
+}
+
 /// What is otherwise than the list says.
 fn surprises(expected: &Expected, failed: &BTreeSet<String>) -> Vec<String> {
     let new = failed.iter().filter(|test| !expected.contains_key(*test)).map(|test| format!("`{test}` fails"));
@@ -91,6 +104,12 @@ mod tests {
         assert_eq!(failures(PRINTED), Some(["a::c", "d"].map(str::to_owned).into()));
         assert_eq!(failures("\nrunning 1 test\ntest a ... ok\n\ntest result: ok. 1 passed"), Some(BTreeSet::new()));
         assert_eq!(failures("\nrunning 3 tests\ntest a::b ... ok\ntest a::c ... "), None);
+    }
+
+    #[test]
+    fn a_failed_test_is_told_of_by_its_own_lines() {
+        assert_eq!(section(PRINTED, "a::c"), "---- a::c stdout ----\n    indented\n");
+        assert_eq!(section(PRINTED, "d"), "");
     }
 
     #[test]
