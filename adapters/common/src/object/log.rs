@@ -73,7 +73,7 @@ pub fn write(level: ur_logger_level_t, line: impl FnOnce() -> String) {
 }
 
 /// Says what the user must learn, whoever wrote the program: to the application's callback, by its level, and on standard error
-/// where none is set. Takes the log's lock, so it is for what is seldom said.
+/// where none is set. Takes the log's lock, so it is for what is rarely said.
 #[cold]
 pub fn complain(level: ur_logger_level_t, line: impl FnOnce() -> String) {
     if SINK.lock().is_some() {
