@@ -25,6 +25,9 @@ pub trait PoolStream<D: Driver>: Send + Sync + 'static {
     /// Whether its positions tell all the work that is on it: nobody else puts any there, and it does not capture.
     fn is_exact(&self) -> bool;
 
+    /// Whether somebody else may put work on it, which has no position.
+    fn has_foreign_work(&self) -> bool;
+
     /// The device that it is on.
     fn device(&self) -> &Arc<Object<Device<D>>>;
 

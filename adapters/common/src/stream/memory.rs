@@ -294,6 +294,10 @@ impl<D: Driver> PoolStream<D> for Stream<D> {
         !self.is_shared() && !self.is_capturing()
     }
 
+    fn has_foreign_work(&self) -> bool {
+        self.is_shared()
+    }
+
     fn device(&self) -> &Arc<Object<Device<D>>> {
         &self.device.device
     }

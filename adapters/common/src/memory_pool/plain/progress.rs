@@ -37,10 +37,11 @@ enum Pending<D: Driver> {
 impl<D: Driver> Pending<D> {
     fn is_over(&self) -> bool {
         match self {
-            // A stream that has ended since left an event.
-            Self::Command(stream, position) => stream
-                .upgrade()
-                .is_none_or(|stream| stream.is_completed(*position) || stream.runs_nothing().unwrap_or(false)),
+            // A stream that has ended since left an event. What somebody else put on one has no position.
+            Self::Command(stream, position) => stream.upgrade().is_none_or(|stream| {
+                let is_known = !stream.has_foreign_work() && stream.is_completed(*position);
+                is_known || stream.runs_nothing().unwrap_or(false)
+            }),
             Self::Event(event) => event.is_over().unwrap_or(false),
         }
     }
