@@ -131,6 +131,33 @@ fn the_end_of_one_queue_s_work_frees_no_block_of_another_queue_s() {
     });
 }
 
+/// What somebody else puts on the stream has no number by which the context could know that it is over. Here that is another context.
+#[test]
+fn a_block_that_is_freed_waits_for_what_somebody_else_put_on_a_queue_s_stream() {
+    child::with_pooled_memory("a_block_that_is_freed_waits_for_what_somebody_else_put_on_a_queue_s_stream", || {
+        const BYTES: usize = 4 << 20;
+        let fixture = Fixture::new();
+        let (queue, elsewhere) = (fixture.in_order(), fixture.context_of(&fixture.devices[..1]));
+        Launch::new(&fixture.basic(c"empty"), &[1]).on(&queue);
+        queue.finish();
+        let (mut native, mut other) = (Default::default(), null_mut());
+        ok!(Queue.pfnGetNativeHandle(queue.handle(), null_mut(), &raw mut native));
+        let (context, device) = (elsewhere.handle(), fixture.device());
+        ok!(Queue.pfnCreateWithNativeHandle(native, context, device, null(), &raw mut other));
+        let other = Queue::take(other);
+        let block = take(&fixture, fixture.context(), Kind::Device, BYTES);
+        let mut gate = Gate::in_context(&fixture, &elsewhere);
+        gate.block(&other);
+        free(fixture.context(), block);
+        // Two at least: the first look is another one than those behind it.
+        let more = [0; 4].map(|_: u8| fixture.memory(Kind::Device, BYTES));
+        assert!(more.iter().all(|fresh| fresh.pointer() != block), "a kernel may still use it");
+        gate.open();
+        other.finish();
+        queue.finish();
+    });
+}
+
 /// The queue is seen with its work first, and gone when it is looked at again.
 #[test]
 fn a_queue_that_is_released_after_it_was_seen_with_work_holds_blocks_back() {
