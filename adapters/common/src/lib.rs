@@ -13,8 +13,8 @@
 //! ([`graph::executable`]), this before its changes, before locked bytes of buffers and before memory of graphs that is out (a change
 //! only tries the executable graph's lock); a queue's capture, the lists of a capture and what a graph holds ([`graph::native`]) are
 //! leaves; a queue's account of deferred commands (below its capture), a promise's list of what waits, a timeline's values (but for
-//! what its process owes, if processes share it: [`timeline::shared`]) and a reusable event's kept signals are leaves; what a lent stream was given when its queue parted with it ([`stream::lent`]) is a leaf,
-//! held over a question that waits for nothing;
+//! what its process owes, if processes share it: [`timeline::shared`]) and a reusable event's kept signals are leaves; what a lent
+//! stream was given when its queue parted with it ([`stream::lent`]) is a leaf, held over a question that waits for nothing;
 //! a context's devices and a moving buffer's bookkeeping are leaves but for event pools. No code holds two streams' locks
 //! at once but [`pool`]'s reuse, which only tries the second: what must happen on another stream (recording an event there) happens before
 //! the own stream is locked.

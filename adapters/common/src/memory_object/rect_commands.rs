@@ -1,7 +1,7 @@
 //! Commands on rectangular regions of buffers: read, write, copy.
 //!
-//! One native copy a command, more only where slices or rows lie further apart than native copies take. What lies between a region's rows is not the command's, so a region with gaps is current
-//! where it is written before it is written.
+//! One native copy a command, more only where slices or rows lie further apart than native copies take. What lies between a
+//! region's rows is not the command's, so a region with gaps is current where it is written before it is written.
 
 use std::sync::Arc;
 

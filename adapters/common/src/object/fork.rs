@@ -59,15 +59,17 @@ impl Drop for Opening {
     }
 }
 
-/// Has the process's forks watched, once.
+/// Has the process's forks watched when this returns. Two threads that come at once may both see to it, which does no harm; neither
+/// waits for the other, since the child of a fork could find the other there for good.
 fn watch() {
     #[cfg(unix)]
     {
-        static WATCHED: AtomicBool = AtomicBool::new(false);
-        if !WATCHED.swap(true, Ordering::Relaxed) {
+        static IS_WATCHED: AtomicBool = AtomicBool::new(false);
+        if !IS_WATCHED.load(Ordering::Acquire) {
             // SAFETY: the handler only stores, and the adapter stays loaded, since its handle was given (`keep_loaded`). Without
             // memory for the registration forks go unwatched, which harms nobody who does not fork.
             unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+            IS_WATCHED.store(true, Ordering::Release);
         }
     }
 }

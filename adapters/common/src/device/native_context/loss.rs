@@ -1,7 +1,7 @@
 //! Noticing that a device with host tasks in flight is lost, or that the native library has shut down.
 //!
-//! The driver calls no host function of a lost context, nor any once its exit handler has run, so the worker has to end the jobs that it expects of it
-//! ([`worker::abandon`]). Those who wait for a task on the host's side ask no device: for its report, or for a moment without
+//! The driver calls no host function of a lost context, nor any once its exit handler has run, so the worker has to end the jobs
+//! that it expects of it ([`worker::abandon`]). Those who wait for a task on the host's side ask no device: for its report, or for a moment without
 //! tasks ([`crate::device::deferred`]). So a thread asks while tasks are in flight, but only devices of which the same task was in
 //! flight a [`PERIOD`] before: quick ones cost no native call. Whoever is told of a lost device has all devices with tasks asked at
 //! once ([`look`]); each answers for itself, since what was asked may have been another device's.
@@ -26,8 +26,9 @@ const PERIOD: Duration = Duration::from_millis(250);
 
 /// What a device is asked by.
 pub trait Probe: Send + Sync {
-    /// How its tasks end, if the device says that it gets to none any more; nothing while another thread asks it, unless with `leaves_work`. Then it is given something to do, so that the next question is one
-    /// that only the device itself can answer: of a stream without work the library may know enough.
+    /// How its tasks end, if the device says that it gets to none any more; nothing while another thread asks it, unless with
+    /// `leaves_work`. Then it is given something to do, so that the next question is one that only the device itself can answer: of a
+    /// stream without work the library may know enough.
     fn end_of_tasks(&self, leaves_work: bool) -> Option<Outcome>;
 }
 

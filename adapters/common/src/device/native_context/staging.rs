@@ -143,6 +143,16 @@ impl StagingPages {
         self.look_at.store(2 * self.bytes_out(), Ordering::Relaxed);
     }
 
+    fn note_taken(&self, size: usize) {
+        self.out.fetch_add(size, Ordering::Relaxed);
+    }
+
+    /// Notes that nobody has a piece any more. The next look is due by what is out now, and not by what once was.
+    fn note_given_back(&self, size: usize) {
+        let out = self.out.fetch_sub(size, Ordering::Relaxed) - size;
+        self.look_at.fetch_min(2 * out, Ordering::Relaxed);
+    }
+
     /// Takes everything out, for the caller to free.
     pub fn take_all(&self) -> Vec<usize> {
         let kept = core::mem::take(&mut *self.kept.lock());
@@ -208,7 +218,7 @@ impl<D: Driver> Piece<D> {
             Some(address) => address,
             None => fresh()?,
         };
-        native.staging.out.fetch_add(size, Ordering::Relaxed);
+        native.staging.note_taken(size);
         Ok(Self { native, address, size })
     }
 
@@ -245,7 +255,7 @@ impl<D: Driver> Piece<D> {
 
 impl<D: Driver> Drop for Piece<D> {
     fn drop(&mut self) {
-        self.native.staging.out.fetch_sub(self.size, Ordering::Relaxed);
+        self.native.staging.note_given_back(self.size);
         if self.address == 0 {
             // It was freed.
             return;
@@ -287,6 +297,16 @@ mod tests {
         assert_eq!(freed.iter().filter(|address| **address == 7).count(), 1, "{freed:?}");
         assert_eq!(kept.bytes, LEAST);
         assert!(use_often(&mut kept, LEAST, 100).is_empty());
+    }
+
+    #[test]
+    fn a_look_is_due_by_what_is_out_now_and_not_by_what_once_was() {
+        let pages = StagingPages::default();
+        (0..100).for_each(|_| pages.note_taken(MOST_KEPT));
+        pages.note_look();
+        assert!(!pages.is_look_due(MOST_KEPT));
+        (0..99).for_each(|_| pages.note_given_back(MOST_KEPT));
+        assert!(!pages.is_look_due(MOST_KEPT) && pages.is_look_due(MOST_KEPT + 1));
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //!
 //! **Nothing is put on a stream for it.** A stream that waits for an event occupies a hardware channel, which other streams
 //! share: whatever they are given later stands behind that wait (`docs/probes/channels.c`), and may be what the event's command
-//! waits for. So a thread of its own asks: a worker's would be missing to the very commands that it waits for. It asks only of what comes first on each stream, since commands of one stream end in order; at
-//! once and often at first, then at intervals that grow with how long nothing has happened, from [`LEAST`] to [`MOST`]. It sleeps
-//! while there is nothing to ask about.
+//! waits for. So a thread of its own asks: a worker's would be missing to the very commands that it waits for. It asks only of
+//! what comes first on each stream, since commands of one stream end in order; at once and often at first, then at intervals that
+//! grow with how long nothing has happened, from [`LEAST`] to [`MOST`]. It sleeps while there is nothing to ask about.
 //!
 //! Must never ask, nor call anything, under the lock of the list; calls run on the worker's threads, each by itself.
 
