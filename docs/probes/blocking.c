@@ -77,6 +77,7 @@ enum { READ_WRITE = 3, MANAGED_GLOBAL = 1, POINTER_MEMORY_TYPE = 2 };
     X(cuDevicePrimaryCtxRelease_v2, (int))                                                                             \
     X(cuCtxSetCurrent, (Handle))                                                                                       \
     X(cuCtxGetCurrent, (Handle *))                                                                                     \
+    X(cuCtxEnablePeerAccess, (Handle, unsigned))                                                                       \
     X(cuCtxSynchronize, (void))                                                                                        \
     X(cuStreamCreate, (Handle *, unsigned))                                                                            \
     X(cuStreamDestroy_v2, (Handle))                                                                                    \
@@ -636,6 +637,28 @@ static void run_pair(int number) {
 
 /* ---- how much fits behind a gate ---- */
 
+/* Memory of a second device; without one, an address that copies refuse. */
+static void reach(int as_peers) {
+    Handle second;
+    int count = 0;
+
+    made_address = 0;
+    cuDeviceGetCount(&count);
+    if (count < 2) {
+        return;
+    }
+    CHECK(cuDevicePrimaryCtxRetain(&second, 1));
+    CHECK(cuCtxSetCurrent(second));
+    CHECK(cuMemAlloc_v2(&made_address, 2 * SIZE));
+    if (as_peers) {
+        CHECK(cuCtxEnablePeerAccess(context, 0));
+    }
+    CHECK(cuCtxSetCurrent(context));
+    if (as_peers) {
+        CHECK(cuCtxEnablePeerAccess(second, 0));
+    }
+}
+
 #define COMMANDS(X)                                                                                                    \
     X(launches, NONE, launch(gated))                                                                                   \
     X(memsets, NONE, cuMemsetD8Async(device, 1, SIZE, gated))                                                          \
@@ -646,6 +669,11 @@ static void run_pair(int number) {
     X(waits_for_events, NONE, cuStreamWaitEvent(gated, idle_event, 0))                                                 \
     X(host_functions, NONE, cuLaunchHostFunc(gated, nothing_to_do, NULL))                                              \
     X(values_written, NONE, cuStreamWriteValue32_v2(gated, at((void *)words) + 8, 1, 0))                               \
+    X(copies_from_another_device, reach(0), cuMemcpyAsync(device, made_address, SIZE, gated))                          \
+    X(copies_to_another_device, reach(0), cuMemcpyAsync(made_address, device, SIZE, gated))                            \
+    X(copies_from_a_peer, reach(1), cuMemcpyAsync(device, made_address, SIZE, gated))                                  \
+    X(copies_to_a_peer, reach(1), cuMemcpyAsync(made_address, device, SIZE, gated))                                    \
+    X(copies_within_a_peer, reach(1), cuMemcpyAsync(made_address, made_address + SIZE, SIZE, gated))                   \
     X(allocations_and_frees, NONE, (cuMemAllocFromPoolAsync(&made_address, SIZE, pool, gated) || cuMemFreeAsync(made_address, gated)))
 
 #define MAKE_COMMAND(name, prepare, act)                                                                               \
@@ -656,9 +684,11 @@ COMMANDS(MAKE_COMMAND)
 static const Call commands[] = {COMMANDS(LIST_COMMAND)};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
+static volatile int refused; /* what the last call answered */
+
 static void *put(void *call) {
     CHECK(cuCtxSetCurrent(context));
-    while (!stop_launching && launched < MOST && ((const Call *)call)->act() == 0) {
+    while (!stop_launching && launched < MOST && (refused = ((const Call *)call)->act()) == 0) {
         launched++;
     }
     return NULL;
@@ -670,7 +700,8 @@ static void run_capacity(int number) {
     pthread_t thread;
 
     CHECK(cuStreamCreate(&gated, NON_BLOCKING));
-    launched = stop_launching = 0;
+    call->prepare();
+    launched = stop_launching = refused = 0;
     close_gate(gate, gated);
     pthread_create(&thread, NULL, put, (void *)call);
     while (seen != launched) {
@@ -678,7 +709,11 @@ static void run_capacity(int number) {
         rest(OPEN_AFTER * 2);
     }
     stop_launching = 1;
-    printf("behind %s/%s: %s %d\n", gate_names[gate], call->name, seen < MOST ? "waits after" : "no limit up to", seen);
+    if (refused) {
+        printf("behind %s/%s: answers %d\n", gate_names[gate], call->name, refused);
+    } else {
+        printf("behind %s/%s: %s %d\n", gate_names[gate], call->name, seen < MOST ? "waits after" : "no limit up to", seen);
+    }
     open_gate();
     pthread_join(thread, NULL);
     CHECK(cuCtxSynchronize());

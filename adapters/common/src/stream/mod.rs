@@ -86,7 +86,8 @@ pub struct Stream<D: Driver> {
     parting: RwLock<Option<Parting<D>>>,
 }
 
-/// Native calls that a stream takes without making its caller wait. Drivers have room for several times as many.
+/// Native calls that a stream takes without making its caller wait. Drivers have room for several times as many, also of copies from another
+/// device, which take the place of three.
 pub const ROOM: u64 = 64;
 
 /// How a stream has got its stream.

@@ -47,7 +47,8 @@ pub enum Command {
     /// Runs a kernel.
     Kernel(Box<Kernel>),
     /// Copies.
-    Copy(Box<Copy>),
+    /// A copy, and the places of the stream that it takes.
+    Copy(Box<Copy>, u64),
     /// Fills.
     Fill(Box<Fill>),
     /// Reaches a record of an event.
@@ -97,12 +98,13 @@ impl Command {
         }
     }
 
-    /// Whether it takes a place of those that a stream has for work of the device ([`crate::waiting::LAUNCH_QUEUE`]).
-    pub fn takes_room(&self) -> bool {
-        matches!(
-            self,
-            Command::Kernel(_) | Command::Graph(_) | Command::Copy(_) | Command::Fill(_) | Command::WriteValue(_)
-        )
+    /// How many places it takes of those that a stream has for work of the device ([`crate::waiting::LAUNCH_QUEUE`]).
+    pub fn places(&self) -> u64 {
+        match self {
+            Command::Copy(_, places) => *places,
+            Command::Kernel(_) | Command::Graph(_) | Command::Fill(_) | Command::WriteValue(_) => 1,
+            _ => 0,
+        }
     }
 
     /// Whether it may wait for something that nobody can see: whoever writes the value, whatever the client's function does.
@@ -156,7 +158,7 @@ impl Command {
             Command::Nothing => {}
             _ if !healthy => {}
             Command::Kernel(kernel) => use_memory(stream, || kernel.run(point)),
-            Command::Copy(copy) => use_memory(stream, || copy.run(point).map_err(|denied| refuse("copy", denied))),
+            Command::Copy(copy, _) => use_memory(stream, || copy.run(point).map_err(|denied| refuse("copy", denied))),
             Command::Fill(fill) => use_memory(stream, || fill.run(point).map_err(|denied| refuse("fill", denied))),
             Command::Host(function, data) => {
                 stream.tell_host_before(point);

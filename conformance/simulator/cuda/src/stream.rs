@@ -226,9 +226,9 @@ impl Stream {
         seq
     }
 
-    /// Waits until the stream has room for one more command that takes some, and takes it.
-    pub fn take_room(&self) {
-        let has_room = |occupied| (occupied < waiting::LAUNCH_QUEUE || is_held()).then_some(occupied + 1);
+    /// Waits until the stream has so many places for a command that takes some, and takes them.
+    pub fn take_places(&self, places: u64) {
+        let has_room = |occupied| (occupied + places <= waiting::LAUNCH_QUEUE || is_held()).then_some(occupied + places);
         let takes = || self.occupied.fetch_update(Ordering::AcqRel, Ordering::Acquire, has_room).is_ok();
         if !takes() {
             let mut state = self.state.lock();
@@ -239,13 +239,13 @@ impl Stream {
     }
 
     /// Gives back what was taken for a command that is not submitted.
-    pub fn give_room(&self) {
-        self.occupied.fetch_sub(1, Ordering::AcqRel);
+    pub fn give_places(&self, places: u64) {
+        self.occupied.fetch_sub(places, Ordering::AcqRel);
     }
 
-    /// Submits a command that takes room ([`Command::takes_room`]) once the stream has some.
+    /// Submits a command that takes places ([`Command::places`]) once the stream has them.
     pub fn submit_to_device(self: &Arc<Self>, command: Command) {
-        self.take_room();
+        self.take_places(command.places());
         self.submit(|_| command);
     }
 
@@ -375,7 +375,7 @@ impl Stream {
             if let Some((seed, delay)) = &mut random {
                 std::thread::sleep(Duration::from_micros(next_random(seed) % (delay.max_micros + 1)));
             }
-            let (takes_room, unseen) = (item.command.takes_room(), item.command.waits_unseen());
+            let (places, unseen) = (item.command.places(), item.command.waits_unseen());
             item.point.floor = item.point.floor.max(self.floor());
             item.point.unseen = false;
             let ticket = item.ticket.take().map(|ticket| ticket.wait_for_turn(item.command.holds_channel()));
@@ -387,7 +387,7 @@ impl Stream {
                 self.raise_floor(clock::tick());
                 self.unseen.fetch_sub(1, Ordering::AcqRel);
             }
-            self.occupied.fetch_sub(takes_room.into(), Ordering::AcqRel);
+            self.give_places(places);
             let oldest = state.queue.front().map_or(u64::MAX, |next| next.point.tick);
             self.oldest.store(oldest, Ordering::Release);
             self.completed.store(seq, Ordering::Release);

@@ -9,8 +9,8 @@ use crate::copy::{Copy, Place, Source};
 use crate::memory::{self, Allocation, Kind};
 use crate::stream::{self, Stream};
 
-/// Launches, copies, fills and written values that a stream takes before the next one waits for the oldest to end. A graph's launch counts
-/// as one, whatever it holds.
+/// Places of a stream for launches, copies, fills and written values, each of which takes one before the next one waits for the oldest to
+/// end. A graph's launch takes one, whatever it holds; a copy can take more ([`places_of`]).
 pub const LAUNCH_QUEUE: u64 = 1020;
 
 /// Waits for all that was submitted to a device by now, whichever context it is in.
@@ -63,6 +63,18 @@ pub fn is_large_from_heap(copy: &Copy) -> bool {
     let from_heap = matches!(&copy.src, Source::At(place) if !place.tracked);
     let bytes = copy.extent.iter().fold(1, |bytes: usize, part| bytes.saturating_mul(*part));
     from_heap && bytes >= LARGE_FROM_HEAP && copy.dst.tracked && !is_host(&copy.dst)
+}
+
+/// The places of a stream that a copy takes: more where it needs another device, but for what it sends to a peer.
+pub fn places_of(copy: &Copy, stream: &Stream) -> u64 {
+    let context = &stream.context;
+    let afar = |place: &Place| {
+        let found = if place.tracked { memory::find(place.address) } else { None };
+        found.and_then(|found| found.device).filter(|&device| device != context.device.ordinal)
+    };
+    let comes_from_afar = matches!(&copy.src, Source::At(place) if afar(place).is_some());
+    let goes_to_a_stranger = afar(&copy.dst).is_some_and(|device| !context.reaches(device));
+    if comes_from_afar || goes_to_a_stranger { 3 } else { 1 }
 }
 
 fn is_host(place: &Place) -> bool {

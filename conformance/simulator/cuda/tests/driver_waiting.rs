@@ -333,6 +333,32 @@ fn a_launch_behind_as_many_as_a_stream_takes_waits_for_one_to_end() {
     assert!(!setup.many_wait(setup.stream, others), "another stream has its own");
 }
 
+/// But for what is sent to a peer.
+#[test]
+fn a_copy_that_needs_another_device_takes_three_places() {
+    let setup = Setup::new();
+    let near: u64 = get!(cuMemAlloc_v2(SIZE));
+    let second = get!(cuCtxCreate_v2(0, 1));
+    let far: u64 = get!(cuMemAlloc_v2(SIZE));
+    ok!(cuCtxSetCurrent(setup.context));
+    let fit = |to: u64, from: u64, copies: u32| {
+        let put = |copies| (0..copies).for_each(|_| ok!(cuMemcpyAsync(to, from, 64, setup.stream)));
+        assert!(!setup.many_wait(setup.stream, || put(copies)), "{copies} fit");
+        assert!(setup.waits(|| put(copies + 1)), "{copies} and one");
+    };
+    for (to, from) in [(near, far), (far, near), (far, far)] {
+        fit(to, from, LAUNCH_QUEUE / 3);
+    }
+    ok!(cuCtxEnablePeerAccess(second, 0));
+    fit(near, far, LAUNCH_QUEUE / 3);
+    fit(far, near, LAUNCH_QUEUE);
+    ok!(cuMemFree_v2(near));
+    ok!(cuCtxSetCurrent(second));
+    ok!(cuMemFree_v2(far));
+    ok!(cuCtxDestroy_v2(second));
+    ok!(cuCtxSetCurrent(setup.context));
+}
+
 #[test]
 fn copies_fills_and_written_values_take_the_places_of_launches() {
     let setup = Setup::new();

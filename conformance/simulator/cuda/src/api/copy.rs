@@ -80,11 +80,16 @@ fn submit(mut copy: Copy, stream: &Arc<Stream>) -> Result {
         // SAFETY: by the API's contract an untracked source is host memory that the client may read.
         unsafe { copy.stage() };
     }
-    stream.submit_to_device(Command::Copy(Box::new(copy)));
+    submit_to_device(copy, stream);
     if waits {
         waiting::for_stream(stream);
     }
     Ok(())
+}
+
+fn submit_to_device(copy: Copy, stream: &Arc<Stream>) {
+    let places = waiting::places_of(&copy, stream);
+    stream.submit_to_device(Command::Copy(Box::new(copy), places));
 }
 
 /// Copies in the order of the legacy stream and waits; on this thread when nothing has to be waited for.
@@ -97,7 +102,7 @@ fn run_now(copy: impl FnOnce() -> Result<Copy>) -> Result {
         return copy.run(&stream.next_point()).map_err(refused);
     }
     copy.check(&stream.next_point()).map_err(refused)?;
-    stream.submit_to_device(Command::Copy(Box::new(copy)));
+    submit_to_device(copy, &stream);
     let result = stream.synchronize();
     pool::on_synchronize();
     result

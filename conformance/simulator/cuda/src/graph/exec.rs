@@ -282,8 +282,8 @@ impl Exec {
 
     /// Launches it behind what the stream has and behind its own latest launch, once the stream has room for one more.
     pub fn launch(&self, stream: &Arc<Stream>) -> Result {
-        stream.take_room();
-        self.launch_now(stream).inspect_err(|_| stream.give_room())
+        stream.take_places(1);
+        self.launch_now(stream).inspect_err(|_| stream.give_places(1))
     }
 
     fn launch_now(&self, stream: &Arc<Stream>) -> Result {
