@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::{CStr, OsString};
+use std::mem::ManuallyDrop;
 use std::os::fd::{FromRawFd, OwnedFd};
 
 use ash::vk::Handle as _;
@@ -60,15 +61,29 @@ fn open() -> Result<Entry, String> {
         return open(name);
     }
     open("libvulkan.so.1".into()).or_else(|first| {
-        // SAFETY: as above; the driver is never closed again, and its entry has the loader's signature.
-        unsafe {
-            let driver = libloading::Library::new("libGLX_nvidia.so.0").map_err(|_| first.clone())?;
-            let get = driver.get::<vk::PFN_vkGetInstanceProcAddr>(b"vk_icdGetInstanceProcAddr\0").map(|get| *get);
-            let get_instance_proc_addr = get.map_err(|_| first)?;
-            core::mem::forget(driver);
-            Ok(Entry::from_static_fn(ash::StaticFn { get_instance_proc_addr }))
-        }
+        // SAFETY: as above.
+        let driver = unsafe { libloading::Library::new("libGLX_nvidia.so.0") }.map_err(|_| first.clone())?;
+        of_driver(driver).ok_or_else(|| {
+            format!("{first}, and libGLX_nvidia.so.0 makes no instance without one: install libvulkan1, or name it by UR_TEST_VULKAN")
+        })
     })
+}
+
+/// A driver as it gives itself to loaders, which tell it their version first; `None` if it makes no instance so.
+fn of_driver(driver: libloading::Library) -> Option<Entry> {
+    type Negotiate = unsafe extern "C" fn(*mut u32) -> vk::Result;
+    // Never closed again: the entry leads there.
+    let driver = ManuallyDrop::new(driver);
+    // SAFETY: functions of the interface between loaders and drivers, with its signatures; the version is a live local, and the name ends
+    // with a zero.
+    unsafe {
+        if let Ok(negotiate) = driver.get::<Negotiate>(b"vk_icdNegotiateLoaderICDInterfaceVersion\0") {
+            let _ = negotiate(&mut 5);
+        }
+        let get = driver.get::<vk::PFN_vkGetInstanceProcAddr>(b"vk_icdGetInstanceProcAddr\0").ok()?;
+        get(vk::Instance::null(), c"vkCreateInstance".as_ptr())?;
+        Some(Entry::from_static_fn(ash::StaticFn { get_instance_proc_addr: *get }))
+    }
 }
 
 fn done<T>(call: &str, result: Result<T, vk::Result>) -> T {

@@ -105,7 +105,7 @@ figures() {
         UR_NVVM_LIBRARY=$(nvvm) table programs 60 $cuda --only programs
         export UR_HIP_LIBRARY="$dist/lib/libhip_on_cuda.so"
         table hip-work 40 $hip --only work
-        table hip-graphs 40 $hip --only graphs --rounds 5 --round-time 2
+        table hip-graphs 70 $hip --only graphs --rounds 3 --round-time 2
     }
 }
 

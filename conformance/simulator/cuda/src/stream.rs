@@ -228,7 +228,8 @@ impl Stream {
 
     /// Waits until the stream has so many places for a command that takes some, and takes them.
     pub fn take_places(&self, places: u64) {
-        let has_room = |occupied| (occupied + places <= waiting::LAUNCH_QUEUE || is_held()).then_some(occupied + places);
+        let has_room =
+            |occupied| (occupied + places <= waiting::LAUNCH_QUEUE || is_held()).then_some(occupied + places);
         let takes = || self.occupied.fetch_update(Ordering::AcqRel, Ordering::Acquire, has_room).is_ok();
         if !takes() {
             let mut state = self.state.lock();
