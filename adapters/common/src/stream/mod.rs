@@ -86,8 +86,7 @@ pub struct Stream<D: Driver> {
     parting: RwLock<Option<Parting<D>>>,
 }
 
-/// Native calls that a stream takes without making its caller wait. Drivers have room for several times as many, also of copies from another
-/// device, which take the place of three.
+/// Native calls that a stream takes without making its caller wait. Drivers have room for five times as many copies from another device.
 pub const ROOM: u64 = 64;
 
 /// How a stream has got its stream.
