@@ -63,7 +63,7 @@ pub fn writer<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t,
     }
 }
 
-/// The properties that [`answer`] answers from the object or the backend instead of the device's properties.
+/// The properties that [`writer`] answers from the object or the backend instead of the device's properties.
 #[cfg(test)]
 const LIVE: [ur_device_info_t; 13] = [
     ur_device_info_t::IL_VERSION,

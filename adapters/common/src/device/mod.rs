@@ -150,7 +150,7 @@ pub fn get<D: Driver>(
 /// `urDeviceGetInfo`.
 ///
 /// # Errors
-/// As [`info::answer`].
+/// As [`info::writer`].
 pub fn get_info<D: Driver>(device: &Object<Device<D>>, property: ur_device_info_t, writer: InfoWriter) -> Result<()> {
     info::writer(device, property, &writer)
 }
