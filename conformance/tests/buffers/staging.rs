@@ -218,6 +218,30 @@ fn urEnqueueMemUnmap_that_fails_natively_leaves_the_map_and_can_be_called_again(
     assert_eq!(buffer.read::<u8>(&queue), [7; SIZE]);
 }
 
+/// Of two maps the second is noted elsewhere than the first.
+#[test]
+fn urEnqueueMemUnmap_that_fails_natively_leaves_each_of_several_maps() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let queue = fixture.in_order();
+    let buffer = Buffer::new(&fixture, SIZE);
+    buffer.write(&queue, &[1u8; SIZE]);
+    let maps = [0, 1].map(|_| map(&queue, &buffer, Map::WRITE, &[]));
+    for (number, (pointer, mapped)) in (7..).zip(&maps) {
+        mapped.wait();
+        put(*pointer, number);
+        sim.fail("cuMemcpyAsync", 1, status::UNKNOWN);
+        let mut event = null_mut();
+        let answer = ur!(Enqueue.pfnMemUnmap(queue.handle(), buffer.handle(), *pointer, 0, null(), &raw mut event));
+        sim.clear_faults();
+        assert_eq!((answer, event.is_null()), (Code::ERROR_ADAPTER_SPECIFIC, true));
+    }
+    for (number, (pointer, _)) in (7..).zip(&maps) {
+        unmap(&queue, &buffer, *pointer, &[]).wait();
+        assert_eq!(buffer.read::<u8>(&queue), [number; SIZE]);
+    }
+}
+
 /// Maps a buffer that it makes, unmaps and releases it; the memory of the map comes back.
 fn come_and_go(fixture: &Fixture, queue: &Queue, size: usize) {
     let buffer = Buffer::new(fixture, size);

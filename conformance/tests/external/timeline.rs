@@ -10,7 +10,7 @@ use ur_conformance::ffi::{
 use ur_conformance::foreign::SemaphoreKind;
 use ur_conformance::owned::event_of;
 use ur_conformance::{
-    Event, Fixture, Gate, Kind, Launch, Queue, Timeline, ask, needs_sim, query, refused, timeline, ur,
+    Event, Fixture, Gate, Kind, Launch, Queue, Timeline, ask, needs_sim, query, refused, sim, timeline, ur,
 };
 
 use crate::import::Semaphore;
@@ -145,4 +145,26 @@ fn what_only_the_other_api_knows_is_refused_and_changes_nothing() {
     queue.signal(&timeline, 1);
     assert!(control.wait(&own, 1, 10_000));
     queue.finish();
+}
+
+#[test]
+fn urEnqueueTimelineSignalExt_that_fails_natively_leaves_the_value_to_the_next_signal() {
+    let fixture = Fixture::new();
+    if !timeline::are_there() {
+        return;
+    }
+    let sim = needs_sim!(fixture);
+    let own = sim.foreign_semaphore(true);
+    let semaphore = Semaphore::new(&fixture, SemaphoreKind::Timeline, own.try_clone().expect("a descriptor"));
+    let (timeline, queue) = (over(&fixture, &semaphore), fixture.in_order());
+    let (handle, value) = (timeline.handle(), 5);
+    let (q, handle, value) = (queue.handle(), &raw const handle, &raw const value);
+    sim.fail("cuSignalExternalSemaphoresAsync", 1, sim::status::UNKNOWN);
+    refused!(
+        ERROR_ADAPTER_SPECIFIC,
+        TimelineExt.pfnEnqueueTimelineSignalExt(q, 1, handle, value, 0, null(), null_mut())
+    );
+    queue.signal(&timeline, 5);
+    queue.finish();
+    assert!(sim.foreign_semaphores().wait(&own, 5, 0), "the other API sees the signal");
 }

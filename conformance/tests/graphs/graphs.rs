@@ -9,7 +9,8 @@ use std::sync::Mutex;
 
 use ur_conformance::ffi::{ur_device_info_t, ur_queue_flags_t as Flags};
 use ur_conformance::graph::{begin, end};
-use ur_conformance::{Fixture, Graph, Launch, Queue, ask, child, needs_capture, ok, query, refused};
+use ur_conformance::sim::status;
+use ur_conformance::{Fixture, Graph, Launch, Queue, ask, child, needs_capture, needs_sim, ok, query, refused};
 
 fn captured(fixture: &Fixture, queue: &Queue) -> Graph {
     let kernel = fixture.basic(c"empty");
@@ -123,6 +124,18 @@ fn a_capture_that_fails_leaves_the_graph_that_it_was_for_as_it_was() {
     ok!(QueueExp.pfnBeginCaptureIntoGraphExp(queue.handle(), graph.handle()));
     assert_eq!(end(&queue), graph.handle());
     queue.finish();
+}
+
+#[test]
+fn urQueueBeginCaptureIntoGraphExp_that_fails_natively_leaves_the_graph_to_another_capture() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let sim = needs_sim!(fixture);
+    let (queue, graph) = (fixture.in_order(), Graph::empty(&fixture));
+    sim.fail("cuStreamBeginCapture_v2", 1, status::UNKNOWN);
+    refused!(ERROR_ADAPTER_SPECIFIC, QueueExp.pfnBeginCaptureIntoGraphExp(queue.handle(), graph.handle()));
+    ok!(QueueExp.pfnBeginCaptureIntoGraphExp(queue.handle(), graph.handle()));
+    assert_eq!(end(&queue), graph.handle());
 }
 
 /// What was called, with its data.

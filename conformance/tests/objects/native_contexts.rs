@@ -5,7 +5,7 @@ use core::ptr::{null, null_mut};
 
 use ur_conformance::native::{Cuda, Hip};
 use ur_conformance::sim::status;
-use ur_conformance::{Context, Fixture, adapter, child, needs_sim, ok};
+use ur_conformance::{Context, Fixture, adapter, child, needs_sim, ok, refused};
 
 /// The program has the primary contexts of the first two devices, and makes a UR context of the second one's.
 fn adopt_second(cuda: &Cuda) -> Context {
@@ -52,4 +52,24 @@ fn urContextCreateWithNativeHandle_finds_the_device_though_another_one_fails() {
     sim.clear_faults();
     cuda.release_primary(0);
     cuda.release_primary(1);
+}
+
+/// Another process has the device for itself: nothing is lost, and later the device may be free.
+#[test]
+fn a_device_that_is_another_process_s_alone_is_not_available_and_not_lost() {
+    let test = "a_device_that_is_another_process_s_alone_is_not_available_and_not_lost";
+    child::in_process::<&str>(test, &[], || {
+        const DEVICE_UNAVAILABLE: i32 = 46;
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        if Hip::loaded().is_some() {
+            println!("skipped: HIP has no contexts");
+            return;
+        }
+        let (context, device, mut queue) = (fixture.context(), fixture.device(), null_mut());
+        sim.fail("cuDevicePrimaryCtxRetain", 1, DEVICE_UNAVAILABLE);
+        refused!(ERROR_DEVICE_NOT_AVAILABLE, Queue.pfnCreate(context, device, null(), &raw mut queue));
+        assert!(queue.is_null());
+        fixture.in_order().finish();
+    });
 }

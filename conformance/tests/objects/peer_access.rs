@@ -9,6 +9,9 @@ use ur_conformance::native::Hip;
 use ur_conformance::sim::status;
 use ur_conformance::{Fixture, Kind, ask, child, needs_ours, needs_sim, ok, query, refused, ur};
 
+/// `CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED`.
+const PEER_ACCESS_ALREADY_ENABLED: i32 = 704;
+
 /// The first two devices, or the end of the test.
 macro_rules! two_devices {
     ($fixture:expr) => {
@@ -125,6 +128,19 @@ fn access_is_native_once_and_its_contexts_are_given_back() {
     if Hip::loaded().is_none() {
         assert_eq!(calls.get("cuDevicePrimaryCtxRetain"), calls.get("cuDevicePrimaryCtxRelease_v2"));
     }
+}
+
+#[test]
+fn urUsmP2PDisablePeerAccessExp_leaves_the_native_access_that_was_there_before() {
+    let fixture = Fixture::over_all_devices();
+    let (one, other) = two_devices!(fixture);
+    let sim = needs_sim!(fixture);
+    // What the library answers an application that has enabled the access itself.
+    sim.fail("cuCtxEnablePeerAccess", 1, PEER_ACCESS_ALREADY_ENABLED);
+    ok!(UsmP2PExp.pfnEnablePeerAccessExp(one, other));
+    let (_, calls) = sim.calls_of(|| ok!(UsmP2PExp.pfnDisablePeerAccessExp(one, other)));
+    assert_eq!(calls.get("cuCtxDisablePeerAccess"), None, "{calls:?}");
+    refused!(ERROR_INVALID_OPERATION, UsmP2PExp.pfnDisablePeerAccessExp(one, other));
 }
 
 #[test]

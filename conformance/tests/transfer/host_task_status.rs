@@ -12,7 +12,7 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::owned::event_of;
 use ur_conformance::{
-    Cells, Event, Fixture, Gate, Launch, Queue, Timeline, ask, child, needs_sim, ok, query, timeline, ur,
+    Cells, Event, Fixture, Gate, Launch, Queue, Timeline, ask, child, needs_sim, ok, query, sim, timeline, ur,
 };
 
 const ORDERS: [Flags; 4] = [
@@ -178,6 +178,26 @@ fn a_task_behind_a_timeline_reports_once_it_has_run_and_never_runs_behind_a_fail
         assert_eq!((report.calls(), report.status), (0, 77));
         assert_eq!(finish(&queue), Code::ERROR_INVALID_OPERATION);
     }
+}
+
+/// Nobody else tells what comes after the task.
+#[test]
+fn a_task_behind_a_timeline_that_fails_natively_in_its_turn_reports_that() {
+    let test = "a_task_behind_a_timeline_that_fails_natively_in_its_turn_reports_that";
+    child::in_time::<&str>(test, &[], || {
+        let Some(fixture) = fixture() else { return };
+        let sim = needs_sim!(fixture);
+        for flags in ORDERS {
+            let (queue, timeline, mut report) = (fixture.queue(flags), Timeline::at_zero(&fixture), Report::new(CAUSE));
+            let event = report.enqueue(&queue, &[&timeline.event(1)]);
+            sim.fail("cuLaunchHostFunc", 1, sim::status::UNKNOWN);
+            timeline.signal(1);
+            assert_eq!(wait_for_event(&event), Code::ERROR_ADAPTER_SPECIFIC, "{flags:?}");
+            assert_eq!((report.calls(), report.status), (0, 77));
+            assert_eq!(finish(&queue), Code::ERROR_ADAPTER_SPECIFIC, "{flags:?}");
+            sim.clear_faults();
+        }
+    });
 }
 
 /// A quick task can report before its call has returned: the call succeeds all the same, and its event fails.

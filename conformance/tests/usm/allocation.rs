@@ -380,6 +380,25 @@ fn urUSMFree_of_memory_whose_address_another_thread_has_just_freed_succeeds() {
     });
 }
 
+/// The application's address is another one than the native library's.
+#[test]
+fn urUSMFree_of_memory_with_a_large_alignment_that_fails_natively_can_be_called_again() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let (context, device) = (fixture.context(), fixture.device());
+    // More than blocks of heaps are aligned to.
+    let desc = ur_usm_desc_t { align: 1 << 22, ..Default::default() };
+    for (kind, native) in [(Kind::Device, "cuMemFree_v2"), (Kind::Host, "cuMemFreeHost")] {
+        let mut memory = null_mut();
+        expect_success(allocate(kind, context, device, &raw const desc, 4096, &raw mut memory), "urUSMAlloc");
+        sim.fail(native, 1, status::UNKNOWN);
+        refused!(ERROR_ADAPTER_SPECIFIC, USM.pfnFree(context, memory));
+        sim.clear_faults();
+        ok!(USM.pfnFree(context, memory));
+        refused!(ERROR_INVALID_MEM_OBJECT, USM.pfnFree(context, memory));
+    }
+}
+
 /// The context's first device may be another process's alone, full or lost.
 #[test]
 fn urUSMFree_of_one_device_s_memory_needs_no_other_device() {

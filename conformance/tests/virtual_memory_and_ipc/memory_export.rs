@@ -130,3 +130,16 @@ fn a_native_failure_of_each_step_leaves_nothing() {
     ok!(MemoryExportExp.pfnFreeExportableMemoryExp(c, d, memory));
     assert_eq!(left(), [0; 3]);
 }
+
+#[test]
+fn urMemoryExportFreeExportableMemoryExp_after_a_native_failure_unmaps_no_more_what_it_has_unmapped() {
+    let fixture = Fixture::new();
+    let (c, d, mut memory) = (fixture.context(), fixture.device(), null_mut());
+    let sim = needs_sim!(fixture);
+    ok!(MemoryExportExp.pfnAllocExportableMemoryExp(c, d, 0, 4096, Type::OPAQUE_FD, &raw mut memory));
+    sim.fail("cuMemAddressFree", 1, status::UNKNOWN);
+    refused!(ERROR_ADAPTER_SPECIFIC, MemoryExportExp.pfnFreeExportableMemoryExp(c, d, memory));
+    let ((), calls) = sim.calls_of(|| ok!(MemoryExportExp.pfnFreeExportableMemoryExp(c, d, memory)));
+    let of = |name: &str| calls.get(name).copied();
+    assert_eq!(["cuMemUnmap", "cuMemAddressFree", "cuMemRelease"].map(of), [None, Some(1), Some(1)], "{calls:?}");
+}

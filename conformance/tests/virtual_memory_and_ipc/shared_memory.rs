@@ -124,6 +124,33 @@ fn opened_in_the_child(fixture: &Fixture, data: &mut [u8], bytes: usize) {
     }
 }
 
+/// A block inside of the native allocation is known by what was opened, not by the native library.
+#[test]
+fn urIPCCloseMemHandleExp_that_fails_natively_leaves_the_memory_open() {
+    const NAME: &str = "urIPCCloseMemHandleExp_that_fails_natively_leaves_the_memory_open";
+    const BYTES: usize = 5000;
+    let fixture = Fixture::new();
+    if is_child() {
+        return in_another_process(NAME, Vec::new, |mut data| {
+            let sim = needs_sim!(fixture);
+            let (c, d, mut memory) = (fixture.context(), fixture.device(), null_mut());
+            ok!(IPCExp.pfnOpenMemHandleExp(c, d, data.as_mut_ptr().cast(), data.len(), &raw mut memory));
+            sim.fail("cuIpcCloseMemHandle", 1, status::UNKNOWN);
+            refused!(ERROR_ADAPTER_SPECIFIC, IPCExp.pfnCloseMemHandleExp(c, memory));
+            let inner = memory.wrapping_byte_add(17).cast_const();
+            let base: usize = query::get(ask!(USM.pfnGetMemAllocInfo(c, inner, info::BASE_PTR)));
+            let size: usize = query::get(ask!(USM.pfnGetMemAllocInfo(c, inner, info::SIZE)));
+            assert_eq!((base, size), (memory.addr(), BYTES));
+            ok!(IPCExp.pfnCloseMemHandleExp(c, memory));
+            refused!(ERROR_INVALID_VALUE, IPCExp.pfnCloseMemHandleExp(c, memory));
+        });
+    }
+    let blocks = [0; 2].map(|_: u8| fixture.memory(Kind::Device, BYTES));
+    let data = get(&fixture, blocks[1].pointer());
+    in_another_process(NAME, || data.bytes.clone(), drop);
+    ok!(IPCExp.pfnPutMemHandleExp(fixture.context(), data.pointer));
+}
+
 /// Blocks that share a native allocation are shared one by one, each with its own address and size.
 #[test]
 fn blocks_side_by_side_are_opened_as_themselves() {
