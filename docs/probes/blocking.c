@@ -78,6 +78,7 @@ enum { READ_WRITE = 3, MANAGED_GLOBAL = 1, POINTER_MEMORY_TYPE = 2 };
     X(cuCtxSetCurrent, (Handle))                                                                                       \
     X(cuCtxGetCurrent, (Handle *))                                                                                     \
     X(cuCtxEnablePeerAccess, (Handle, unsigned))                                                                       \
+    X(cuCtxDisablePeerAccess, (Handle))                                                                                \
     X(cuCtxSynchronize, (void))                                                                                        \
     X(cuStreamCreate, (Handle *, unsigned))                                                                            \
     X(cuStreamDestroy_v2, (Handle))                                                                                    \
@@ -637,6 +638,15 @@ static void run_pair(int number) {
 
 /* ---- how much fits behind a gate ---- */
 
+/* Whether the current context reaches another one's memory from now on; either may hold already. */
+static void be_peer_of(Handle peer, int as_peers) {
+    if (as_peers) {
+        cuCtxEnablePeerAccess(peer, 0);
+    } else {
+        cuCtxDisablePeerAccess(peer);
+    }
+}
+
 /* Memory of a second device; without one, an address that copies refuse. */
 static void reach(int as_peers) {
     Handle second;
@@ -650,13 +660,9 @@ static void reach(int as_peers) {
     CHECK(cuDevicePrimaryCtxRetain(&second, 1));
     CHECK(cuCtxSetCurrent(second));
     CHECK(cuMemAlloc_v2(&made_address, 2 * SIZE));
-    if (as_peers) {
-        CHECK(cuCtxEnablePeerAccess(context, 0));
-    }
+    be_peer_of(context, as_peers);
     CHECK(cuCtxSetCurrent(context));
-    if (as_peers) {
-        CHECK(cuCtxEnablePeerAccess(second, 0));
-    }
+    be_peer_of(second, as_peers);
 }
 
 #define COMMANDS(X)                                                                                                    \

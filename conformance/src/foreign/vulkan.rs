@@ -64,7 +64,10 @@ fn open() -> Result<Entry, String> {
         // SAFETY: as above.
         let driver = unsafe { libloading::Library::new("libGLX_nvidia.so.0") }.map_err(|_| first.clone())?;
         of_driver(driver).ok_or_else(|| {
-            format!("{first}, and libGLX_nvidia.so.0 makes no instance without one: install libvulkan1, or name it by UR_TEST_VULKAN")
+            format!(
+                "{first}, and libGLX_nvidia.so.0 makes no instance without that loader: install libvulkan1, or name \
+                 another library by UR_TEST_VULKAN"
+            )
         })
     })
 }

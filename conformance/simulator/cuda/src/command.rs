@@ -46,8 +46,7 @@ pub struct Value {
 pub enum Command {
     /// Runs a kernel.
     Kernel(Box<Kernel>),
-    /// Copies.
-    /// A copy, and the places of the stream that it takes.
+    /// Copies; with the places of the stream that it takes.
     Copy(Box<Copy>, u64),
     /// Fills.
     Fill(Box<Fill>),

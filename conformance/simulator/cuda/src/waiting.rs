@@ -4,6 +4,8 @@
 //! no lock meanwhile, so that other threads' calls go on. While work is held (`simcudaHoldWork`) nothing waits: whoever
 //! holds it calls from the same thread.
 
+use std::sync::Arc;
+
 use crate::context::CONTEXTS;
 use crate::copy::{Copy, Place, Source};
 use crate::memory::{self, Allocation, Kind};
@@ -12,6 +14,9 @@ use crate::stream::{self, Stream};
 /// Places of a stream for launches, copies, fills and written values, each of which takes one before the next one waits for the oldest to
 /// end. A graph's launch takes one, whatever it holds; a copy can take more ([`places_of`]).
 pub const LAUNCH_QUEUE: u64 = 1020;
+
+/// Places of a copy that needs another device.
+const FAR_COPY: u64 = 3;
 
 /// Waits for all that was submitted to a device by now, whichever context it is in.
 pub fn for_device(ordinal: usize) {
@@ -69,16 +74,18 @@ pub fn is_large_from_heap(copy: &Copy) -> bool {
 pub fn places_of(copy: &Copy, stream: &Stream) -> u64 {
     let context = &stream.context;
     let afar = |place: &Place| {
-        let found = if place.tracked { memory::find(place.address) } else { None };
-        found.and_then(|found| found.device).filter(|&device| device != context.device.ordinal)
+        allocation_at(place).and_then(|found| found.device).filter(|&device| device != context.device.ordinal)
     };
     let comes_from_afar = matches!(&copy.src, Source::At(place) if afar(place).is_some());
     let goes_to_a_stranger = afar(&copy.dst).is_some_and(|device| !context.reaches(device));
-    if comes_from_afar || goes_to_a_stranger { 3 } else { 1 }
+    if comes_from_afar || goes_to_a_stranger { FAR_COPY } else { 1 }
+}
+
+fn allocation_at(place: &Place) -> Option<Arc<Allocation>> {
+    if place.tracked { memory::find(place.address) } else { None }
 }
 
 fn is_host(place: &Place) -> bool {
-    let found = if place.tracked { memory::find(place.address) } else { None };
     // A host pool's memory counts as the device's.
-    found.is_none_or(|found| matches!(found.kind, Kind::Host | Kind::Registered))
+    allocation_at(place).is_none_or(|found| matches!(found.kind, Kind::Host | Kind::Registered))
 }
