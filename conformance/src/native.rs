@@ -127,6 +127,13 @@ impl Streams {
         count
     }
 
+    /// Closes memory of another process, behind the back of whoever opened it.
+    pub fn close_opened_memory(&self, address: usize) {
+        let close: unsafe extern "C" fn(usize) -> c_int = self.call("IpcCloseMemHandle");
+        // SAFETY: any address may be given; nobody uses the memory.
+        assert_eq!(unsafe { close(address) }, 0, "IpcCloseMemHandle");
+    }
+
     /// Destroys an event that is the test's.
     pub fn destroy_event(&self, event: usize) {
         let name = if self.cuda.is_some() { "EventDestroy_v2" } else { "EventDestroy" };

@@ -1,6 +1,7 @@
 //! Virtual and physical memory, memory that other APIs get, and memory and events that two processes share. The tests
 //! of two processes start the second one themselves.
 
+mod closed_elsewhere;
 mod memory_export;
 mod peers;
 mod physical_memory;

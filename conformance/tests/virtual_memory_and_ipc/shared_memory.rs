@@ -11,24 +11,24 @@ use ur_conformance::sim::status;
 use ur_conformance::{Fixture, Kind, Launch, ask, child, needs_function, needs_sim, ok, query, refused};
 
 /// Tells the child what the parent exports.
-const DATA: &str = "UR_TEST_IPC_DATA";
+pub(super) const DATA: &str = "UR_TEST_IPC_DATA";
 
-fn to_hex(bytes: &[u8]) -> String {
+pub(super) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     })
 }
 
-fn from_hex(text: &str) -> Vec<u8> {
+pub(super) fn from_hex(text: &str) -> Vec<u8> {
     let digits = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).expect("two digits");
     (0..text.len()).step_by(2).map(digits).collect()
 }
 
 /// Handle data that are out: where the adapter has them, and a copy.
-struct Data {
-    pointer: *mut c_void,
-    bytes: Vec<u8>,
+pub(super) struct Data {
+    pub(super) pointer: *mut c_void,
+    pub(super) bytes: Vec<u8>,
 }
 
 impl Data {
@@ -41,7 +41,7 @@ impl Data {
 }
 
 #[track_caller]
-fn get(fixture: &Fixture, memory: *mut c_void) -> Data {
+pub(super) fn get(fixture: &Fixture, memory: *mut c_void) -> Data {
     let (mut data, mut size) = (null_mut(), 0);
     ok!(IPCExp.pfnGetMemHandleExp(fixture.context(), memory, &raw mut data, &raw mut size));
     Data::of(data, size)

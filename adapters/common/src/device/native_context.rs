@@ -12,6 +12,7 @@
 mod busy_streams;
 pub mod deferred_destruction;
 pub(crate) mod free_claim;
+pub mod imported;
 pub mod loss;
 pub mod memory;
 pub mod origin;

@@ -20,9 +20,9 @@ use ur_ffi::ur_result_t;
 
 use crate::context::Context;
 use crate::device::Device;
+use crate::device::native_context::imported::{self, Imported};
 use crate::driver::{Driver, IpcHandle, MemoryKind, PointerInfo};
 use crate::ipc::descriptor::Shared;
-use crate::memory_pool::plain::imported::{self, Imported};
 use crate::memory_pool::plain::owned;
 use crate::object::error::{Error, Result};
 use crate::object::params::{Address, Out};

@@ -13,8 +13,7 @@ use crate::command::{Command, Enqueue, Request, submit, submit_and_wait};
 use crate::context::Context;
 use crate::context::DeviceState;
 use crate::device::Device;
-use crate::device::deferred;
-use crate::device::native_context::{free_claim, registrations};
+use crate::device::native_context::{memory, registrations};
 use crate::device::relief::{is_full, reclaiming};
 use crate::driver::transfers::{Copy2D, Plane};
 use crate::driver::{Driver, MemoryKind, PointerInfo, Rows};
@@ -414,8 +413,7 @@ pub fn pitched_alloc<D: Driver>(
         let is_want = is_full(&error);
         if is_want { error.of_request(|| format!("{NAME}: {height} rows of {width} bytes")) } else { error }
     })?;
-    deferred::note_allocated(address, bytes * height);
-    free_claim::note_allocated(address);
+    memory::note_allocated(address, bytes * height);
     out.write_address(address);
     pitch.write(bytes);
     Ok(())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::staging::{self, Idle, Piece};
-use super::{Home, NativeContext, Parts, free_claim, own_memory, registrations};
+use super::{Home, NativeContext, Parts, free_claim, imported, own_memory, registrations};
 use crate::device::deferred;
 use crate::device::relief::Holdings;
 use crate::driver::{Driver, MemoryKind};
@@ -23,13 +23,19 @@ impl<D: Driver> Parts<D> {
                 MemoryKind::Shared => self.driver.allocate_shared(bytes),
             }?
         };
-        deferred::note_allocated(address, bytes);
-        free_claim::note_allocated(address);
-        registrations::forget(address, bytes);
-        // Memory of a lost device goes without a free.
-        own_memory::remove(address);
+        note_allocated(address, bytes);
         Ok(address)
     }
+}
+
+/// Says that the native library has given memory out: what is noted of other memory at its addresses is over.
+pub fn note_allocated(address: usize, bytes: usize) {
+    deferred::note_allocated(address, bytes);
+    free_claim::note_allocated(address);
+    registrations::forget(address, bytes);
+    imported::forget(address, bytes);
+    // Memory of a lost device goes without a free.
+    own_memory::remove(address);
 }
 
 impl<D: Driver> Home<D> {

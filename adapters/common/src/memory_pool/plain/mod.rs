@@ -12,7 +12,6 @@
 mod advice;
 pub mod depot;
 pub mod guarded;
-pub mod imported;
 pub mod label;
 pub mod looks;
 pub mod owned;

@@ -1,7 +1,8 @@
 //! Memory of other processes that this one has opened, by address: whole native allocations, and blocks of heaps.
 //!
 //! The native library opens all of a native allocation; the block that was meant is a part of it, which only its handle data
-//! tell. A leaf lock, held over no native call.
+//! tell. Memory that was closed without the engine, natively or with its native context, stays noted until its addresses are
+//! opened or allocated again ([`forget`]). A leaf lock, held over no native call.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,6 +47,24 @@ pub fn remove(start: usize) {
     COUNT.store(imported.len(), Ordering::Release);
 }
 
+/// Forgets what reaches into bytes that the native library has allocated in this process: it was closed there.
+pub fn forget(address: usize, size: usize) {
+    if COUNT.load(Ordering::Acquire) != 0 {
+        forget_within(address, size);
+    }
+}
+
+#[cold]
+fn forget_within(address: usize, size: usize) {
+    let mut imported = IMPORTED.lock();
+    while let Some((&start, (block, _))) = imported.range(..address.saturating_add(size)).next_back()
+        && start + block.size > address
+    {
+        imported.remove(&start);
+    }
+    COUNT.store(imported.len(), Ordering::Release);
+}
+
 /// The block that an address lies in.
 #[must_use]
 pub fn around(address: usize) -> Option<Imported> {
@@ -72,6 +91,18 @@ mod tests {
         remove(block.start);
         remove(block.start);
         assert_eq!(around(block.start), None);
+    }
+
+    #[test]
+    fn blocks_where_memory_is_allocated_are_known_no_more_and_those_beside_it_are() {
+        const START: usize = 0x6668_0000_0000;
+        let blocks = [0, 100, 200, 300].map(|at| Imported { start: START + at, size: 100, base: START });
+        blocks.into_iter().for_each(add);
+        forget(START + 150, 150);
+        let known = blocks.map(|block| around(block.start) == Some(block));
+        assert_eq!(known, [true, false, false, true]);
+        blocks.into_iter().for_each(|block| remove(block.start));
+        assert_eq!(blocks.map(|block| around(block.start)), [None; 4]);
     }
 
     #[test]
