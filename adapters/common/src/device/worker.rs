@@ -172,6 +172,11 @@ impl JobQueue {
     fn is_short(&self) -> bool {
         self.free == 0 && !self.ready.is_empty()
     }
+
+    /// Whether a job is without a thread, or could come to be: who takes the one before it up may be unable to leave one behind.
+    fn needs_looks(&self) -> bool {
+        !self.ready.is_empty()
+    }
 }
 
 impl Workers {
@@ -387,9 +392,9 @@ pub fn abandon(group: Group, outcome: Outcome) {
     }
 }
 
-/// Whether a job has no thread; see [`start_missing`].
-pub fn is_short() -> bool {
-    WORKERS.jobs.lock().is_short()
+/// Whether somebody has to look whether jobs have threads; see [`start_missing`].
+pub fn needs_looks() -> bool {
+    WORKERS.jobs.lock().needs_looks()
 }
 
 /// Starts a thread for jobs that have none, if one can be had by now.
@@ -402,9 +407,47 @@ mod model;
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::sync::Arc;
     use std::sync::mpsc::{TryRecvError, channel};
 
     use super::*;
+
+    /// Workers whose threads were started and have not come yet.
+    #[derive(Clone)]
+    struct Late(Arc<Workers>);
+
+    impl Deref for Late {
+        type Target = Workers;
+
+        fn deref(&self) -> &Workers {
+            &self.0
+        }
+    }
+
+    impl Home for Late {
+        const KEPT: usize = KEPT;
+
+        fn start(self) -> std::io::Result<()> {
+            Ok(())
+        }
+
+        fn call(job: Job, outcome: Outcome) {
+            job(outcome);
+        }
+    }
+
+    #[test]
+    fn jobs_that_a_free_thread_has_not_taken_up_yet_are_looked_after() {
+        let workers =
+            Workers { jobs: Mutex::new(JobQueue::new()), expected: AtomicUsize::new(0), ready: Condvar::new() };
+        let late = Late(Arc::new(workers));
+        assert!(!late.jobs.lock().needs_looks());
+        for _ in 0..2 {
+            run_by(&late, Box::new(|_| ())).unwrap();
+        }
+        let jobs = late.jobs.lock();
+        assert_eq!((jobs.free, jobs.needs_looks()), (1, true));
+    }
 
     #[test]
     fn a_job_runs_once_it_is_both_armed_and_reached() {

@@ -121,10 +121,11 @@ fn keep_asking() {
     }
 }
 
-/// Sleeps while no device has tasks. One that lacks a thread is expected no more, and still looked after.
+/// Sleeps while no device has tasks. One that no thread has taken up yet is expected no more, and still looked after: whoever takes
+/// up the one before it may be unable to leave a thread behind, and wakes nobody here.
 fn wait_for_tasks() {
     let mut state = STATE.lock();
-    while state.list.is_empty() && !worker::is_short() {
+    while state.list.is_empty() && !worker::needs_looks() {
         ADDED.wait(&mut state);
     }
 }
