@@ -286,6 +286,28 @@ fn a_trim_a_full_device_and_the_end_of_a_pool_leave_a_stream_alone_that_the_appl
     queue.finish();
 }
 
+/// The thread that uses the queue is the one that left it the pool's end; it need not finish the queue.
+#[test]
+fn urUSMPoolRelease_while_the_application_captures_a_stream_is_done_with_the_queue_s_next_command() {
+    let test = "urUSMPoolRelease_while_the_application_captures_a_stream_is_done_with_the_queue_s_next_command";
+    child::with_native_pools(test, || {
+        let fixture = Fixture::new();
+        needs_capture!(fixture);
+        let sim = needs_sim!(fixture);
+        let (queue, pool, kernel) = (fixture.in_order(), Plan::new().of(&fixture), fixture.basic(c"empty"));
+        give(&queue, Take::new(1 << 16).from(&pool).on(&queue));
+        // The thread has its quick way to the stream by now.
+        let (stream, native) = native_of(&fixture, &queue);
+        let freed = || sim.calls_so_far("cuMemFreeAsync");
+        let before = freed();
+        assert_eq!(native.nodes_of_capture(stream, || drop(pool)), 0);
+        assert_eq!(freed() - before, 0, "frees while the application captures");
+        Launch::new(&kernel, &[1]).on(&queue);
+        assert_eq!(freed() - before, 1, "frees of what the pool kept");
+        queue.finish();
+    });
+}
+
 /// What queues got past is asked of each of them when a pool's slabs are looked at.
 #[test]
 fn a_look_at_slabs_leaves_a_stream_alone_that_the_application_captures() {

@@ -127,6 +127,16 @@ impl<T> BiasedLock<T> {
         before.is_ok() || before == Err(NOBODY)
     }
 
+    /// Has every thread come through the gate from now on, so that each unlocking answers that somebody may have come. Called
+    /// outside; does not wait.
+    #[cold]
+    pub fn end_ownership(&self) {
+        // Whoever has the gate ends it, and its own unlocking answers so.
+        if let Some(_gate) = self.gate.try_lock() {
+            self.withdraw_ownership();
+        }
+    }
+
     /// Whether the next thread to lock becomes the owner.
     pub fn has_no_owner(&self) -> bool {
         self.owner.load(Ordering::Acquire) == NOBODY
@@ -306,6 +316,15 @@ mod tests {
             assert_eq!(*lock.lock(), number);
             assert!(lock.disown());
         }
+    }
+
+    #[test]
+    fn a_lock_whose_ownership_was_ended_tells_at_each_unlocking_that_somebody_may_have_come() {
+        let lock = BiasedLock::new(0);
+        assert!(!lock.lock().unlock());
+        lock.end_ownership();
+        assert!(lock.lock().unlock() && lock.lock().unlock());
+        assert!(lock.try_lock().is_some_and(Guard::unlock) && !lock.has_no_owner() && !lock.disown());
     }
 
     #[test]

@@ -289,8 +289,7 @@ impl<D: Driver> Stream<D> {
     /// Has something done with the lock, now if nobody has it, else by its holder on the way out.
     pub fn leave(&self, word: Word<D>) {
         self.words.push(word);
-        if let Some(state) = self.try_lock() {
-            drop(state);
+        if self.try_lock().is_some() {
             self.follow_words();
         }
     }
@@ -303,9 +302,13 @@ impl<D: Driver> Stream<D> {
             // Whoever has the lock does it on the way out.
             let Some(mut state) = self.try_lock() else { return };
             if self.is_capturing() || self.is_captured_elsewhere() {
-                // Followed when the capture has ended, somebody else's with the next use of the stream. To look for words behind the
-                // unlocking would lead here again.
-                return state.unlock_with::<false>();
+                // Followed when the capture has ended, somebody else's with the next use of the stream, behind which its own thread looks
+                // from now on too. To look for words behind this unlocking would lead here again.
+                state.unlock_with::<false>();
+                if self.is_shared() {
+                    self.state.end_ownership();
+                }
+                return;
             }
             let after: Vec<_> = self.words.take().into_iter().map(|word| word.follow(self, &mut state)).collect();
             drop(state);
@@ -353,10 +356,6 @@ impl<D: Driver> Stream<D> {
             (state.position, flushed, state.cache.has_slabs())
         };
         self.reach(position)?;
-        // The stream's own thread looks for words nowhere else; there are some where somebody else captured the stream.
-        if unlikely(!self.words.is_empty()) {
-            self.follow_words();
-        }
         if unlikely(has_slabs) { flushed.and(self.keep_thresholds()) } else { flushed }
     }
 
