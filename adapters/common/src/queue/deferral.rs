@@ -96,6 +96,11 @@ impl<D: Driver> Queue<D> {
         self.deferral.commands.are_there()
     }
 
+    /// As [`Queue::is_deferring`] where the last reference is given back, for what the end of the last command does otherwise.
+    pub(super) fn keeps_commands(&self) -> bool {
+        self.deferral.commands.are_left()
+    }
+
     /// Notes one more deferred command, and answers what it comes after by the queue's own order.
     pub fn begin_deferred(&self, promise: &Arc<EventPromise<D>>, comes_after_everything: bool) -> Before<D> {
         let joins = self.is_in_order() || comes_after_everything || mutation::is(Bug::FailureTooFar);

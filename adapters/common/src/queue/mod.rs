@@ -134,7 +134,7 @@ impl<D: Driver> Queue<D> {
     pub fn let_go(&self) {
         // Most queues never have one, and a lock is two atomic exchanges. While commands are kept the function of one may enqueue more,
         // which wait for it; the last kept command's end calls this again.
-        if self.generation.load(Ordering::Acquire) != 0 && !self.is_deferring() {
+        if self.generation.load(Ordering::Acquire) != 0 && !self.keeps_commands() {
             let barrier = self.barrier.lock().take();
             drop(barrier);
         }
@@ -156,7 +156,7 @@ impl<D: Driver> Queue<D> {
     /// end of the last command that was kept.
     #[cold]
     pub fn part_with_lent(&self) {
-        if self.first.is_lent() && !self.is_deferring() {
+        if self.first.is_lent() && !self.keeps_commands() {
             // What was kept is freed on the stream before.
             self.first.let_go();
             self.first.part();

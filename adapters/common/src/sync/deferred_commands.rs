@@ -107,6 +107,12 @@ impl<P: Clone, E> DeferredCommands<P, E> {
         state.open == 0 && !state.ending.iter().any(is_open)
     }
 
+    /// As [`DeferredCommands::are_there`], for who has given something up before: either this finds none, or the end of the last one
+    /// finds it given up. Without the lock each could look before it sees what the other has written.
+    pub fn are_left(&self) -> bool {
+        self.state.lock().open > 0
+    }
+
     /// What whoever waits for all of them waits for.
     pub fn last(&self) -> Before<P> {
         let state = self.state.lock();
@@ -269,7 +275,9 @@ mod model {
         }
 
         fn let_go(&self) {
-            self.stream.lock().keeps = false;
+            if !self.deferred.are_left() {
+                self.stream.lock().keeps = false;
+            }
         }
     }
 
