@@ -97,13 +97,17 @@ static void stream_ordered(void) {
     }
 }
 
-static void plain(void) {
+static void plain_of(size_t size) {
     for (int call = 0; call < CALLS; call++) {
         void *block;
-        CHECK(urUSMDeviceAlloc(context, device, NULL, NULL, 4096, &block));
+        CHECK(urUSMDeviceAlloc(context, device, NULL, NULL, size, &block));
         CHECK(urUSMFree(context, block));
     }
 }
+
+static void plain(void) { plain_of(4096); }
+
+static void plain_64k(void) { plain_of(64 << 10); }
 
 static void buffers(void) {
     for (int call = 0; call < CALLS; call++) {
@@ -168,7 +172,7 @@ static const struct {
     {"launch", launches},      {"launch3", launches_of_three_arguments},
     {"event", events},         {"chained", chained},
     {"copy", copies},          {"stream-ordered", stream_ordered},
-    {"plain", plain},          {"buffer", buffers},
+    {"plain", plain},          {"plain_64k", plain_64k}, {"buffer", buffers},
     {"append", appends},       {"append3", appends_of_three_arguments},
     {"graph", graphs},         {"handover", handovers},
 };
