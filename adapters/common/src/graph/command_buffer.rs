@@ -23,7 +23,7 @@ use crate::graph::recording::launch_batch::LaunchBatch;
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::object::{Body, Object, TableAddress};
-use crate::stream::biased_lock::{BiasedLock, Guard};
+use crate::sync::biased_lock::{BiasedLock, Guard};
 use crate::sync::unlikely::unlikely;
 
 /// What a buffer was created with.

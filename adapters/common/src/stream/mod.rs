@@ -10,7 +10,6 @@
 //! else goes on the stream, waits included. An allocation or free that cannot make the stream wait is no work in
 //! this sense: it counts as a command, and what was recorded before it may as well be recorded after it.
 
-pub mod biased_lock;
 pub mod capture;
 pub mod delegated;
 pub mod event;
@@ -43,11 +42,11 @@ use crate::memory_pool::stream::PoolStream;
 use crate::memory_pool::stream_cache::StreamCache;
 use crate::object::error::{self, Result};
 use crate::object::recycled::{Recycled, Ring};
-use crate::stream::biased_lock::{BiasedLock, Guard};
 use crate::stream::delegated::{Word, Words};
 use crate::stream::event::Event;
 use crate::stream::times::TimedEvents;
 use crate::sync::barrier;
+use crate::sync::biased_lock::{BiasedLock, Guard};
 use crate::sync::unlikely::unlikely;
 
 /// A native stream and what is known of it. What every command reads comes first: a native call leaves little in the

@@ -1,5 +1,6 @@
 //! The primitives of the code that loom checks: its own under `--cfg loom`, the usual ones otherwise.
 
+pub mod biased_lock;
 pub(crate) mod cache_padded;
 pub(crate) mod countdown;
 pub(crate) mod deferred_commands;

@@ -1,20 +1,21 @@
 //! What a few threads keep of a heap: freed blocks by class, behind a lock that is nearly always theirs alone.
 //!
 //! A class has two stacks. Blocks are taken from the *ready* one; freed ones come onto the *recent* one, until all of it is
-//! sealed and known to be past ([`super::progress`]). Plain data: nothing here makes a native call or waits. Its lock is held
-//! for some ten instructions at a time and is unlocked by a store: half the atomic operations of a mutex that has to know who sleeps.
+//! sealed and known to be past ([`super::progress`]). Plain data: nothing here makes a native call or waits. Its lock costs the
+//! thread that has the shard to itself no atomic exchange ([`crate::sync::biased_lock`]); whoever gathers what all shards keep is a
+//! visitor.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 
-use spin::Yield;
-use spin::mutex::SpinMutex;
+use parking_lot::Mutex;
 
 use super::size_class;
+use crate::sync::biased_lock::BiasedLock;
 use crate::sync::mutation;
 
-/// How many there are in a heap.
-pub const SHARDS: usize = 16;
+/// How many there are in a heap: as many threads have one to themselves.
+pub const SHARDS: usize = 32;
 
 /// So much more kept memory than at the last time makes the heap look at its bound.
 const LOOK_EVERY: usize = 2 << 20;
@@ -26,7 +27,7 @@ const ENOUGH: usize = 8;
 const MOST_SHORT: u8 = 4;
 
 /// Bytes that one stack holds, if they are not too few or too many blocks.
-const STACK_BYTES: usize = 256 << 10;
+const STACK_BYTES: usize = 1 << 20;
 
 /// Blocks of each class that one stack holds.
 static CAPACITIES: [u8; size_class::COUNT] = {
@@ -66,17 +67,16 @@ struct Stacks {
 #[derive(Debug)]
 struct State {
     classes: Box<[Stacks]>,
-    /// Bytes in all stacks.
-    kept: usize,
-    /// What `kept` was when the heap last looked at its bound.
+    /// What was kept when the heap last looked at its bound.
     looked_at: usize,
 }
 
 /// The shard.
 #[repr(align(128))]
-#[derive(Debug)]
 pub struct Shard {
-    state: SpinMutex<State, Yield>,
+    state: BiasedLock<State>,
+    /// Bytes in all stacks; written behind the lock alone.
+    kept: AtomicUsize,
     /// Bytes of blocks taken here less bytes freed here; written behind the lock alone.
     live: AtomicIsize,
 }
@@ -95,7 +95,8 @@ pub enum Freed {
 impl Default for Shard {
     fn default() -> Self {
         let classes = (0..size_class::COUNT).map(|_| Stacks::default()).collect();
-        Self { state: SpinMutex::new(State { classes, kept: 0, looked_at: 0 }), live: AtomicIsize::new(0) }
+        let state = BiasedLock::new(State { classes, looked_at: 0 });
+        Self { state, kept: AtomicUsize::new(0), live: AtomicIsize::new(0) }
     }
 }
 
@@ -106,7 +107,7 @@ impl Shard {
         let mut state = self.state.lock();
         let block = state.classes[class].ready.pop()?;
         let size = size_class::size_of(class);
-        state.kept -= size;
+        self.set_kept(self.kept() - size);
         self.count_live(size.cast_signed());
         Some(block)
     }
@@ -123,14 +124,13 @@ impl Shard {
         if recent.len() >= capacity(class) {
             let full = core::mem::replace(recent, Vec::with_capacity(capacity(class)));
             recent.push(block);
-            state.kept = state.kept + size - full.len() * size;
-            state.looked_at = state.kept;
+            state.looked_at = self.set_kept(self.kept() + size - full.len() * size);
             return Freed::Full(full);
         }
         recent.push(block);
-        state.kept += size;
-        if state.kept > state.looked_at + LOOK_EVERY {
-            state.looked_at = state.kept;
+        let kept = self.set_kept(self.kept() + size);
+        if kept > state.looked_at + LOOK_EVERY {
+            state.looked_at = kept;
             return Freed::Grown;
         }
         Freed::Stays
@@ -149,8 +149,8 @@ impl Shard {
         }
         stacks.short = if is_enough { 0 } else { stacks.short + 1 };
         let recent = core::mem::take(&mut stacks.recent);
-        state.kept -= recent.len() * size_class::size_of(class);
-        state.looked_at = state.looked_at.min(state.kept + LOOK_EVERY);
+        let kept = self.set_kept(self.kept() - recent.len() * size_class::size_of(class));
+        state.looked_at = state.looked_at.min(kept + LOOK_EVERY);
         recent
     }
 
@@ -161,7 +161,7 @@ impl Shard {
         let mut state = self.state.lock();
         let state = &mut *state;
         let Stacks { ready, recent, .. } = &mut state.classes[class];
-        state.kept += blocks.len() * size;
+        self.set_kept(self.kept() + blocks.len() * size);
         if ready.is_empty() {
             let mut old = core::mem::replace(ready, blocks);
             // The next blocks that are freed need a stack as deep.
@@ -178,13 +178,29 @@ impl Shard {
 
     /// Takes everything out, by class: what is ready, and what is not sealed yet.
     pub fn take_all(&self) -> Vec<(usize, Vec<usize>, Vec<usize>)> {
-        let mut state = self.state.lock();
-        let state = &mut *state;
-        (state.kept, state.looked_at) = (0, 0);
-        let used = state.classes.iter_mut().enumerate();
-        let used = used.filter(|(_, stacks)| !stacks.ready.is_empty() || !stacks.recent.is_empty());
-        used.map(|(class, stacks)| (class, core::mem::take(&mut stacks.ready), core::mem::take(&mut stacks.recent)))
-            .collect()
+        // A visit costs all threads a barrier.
+        if self.kept() == 0 {
+            return Vec::new();
+        }
+        self.state.visit(|state| {
+            self.set_kept(0);
+            state.looked_at = 0;
+            let used = state.classes.iter_mut().enumerate();
+            let used = used.filter(|(_, stacks)| !stacks.ready.is_empty() || !stacks.recent.is_empty());
+            used.map(|(class, stacks)| (class, core::mem::take(&mut stacks.ready), core::mem::take(&mut stacks.recent)))
+                .collect()
+        })
+    }
+
+    fn kept(&self) -> usize {
+        self.kept.load(Ordering::Relaxed)
+    }
+
+    /// As [`Shard::count_live`].
+    #[inline]
+    fn set_kept(&self, bytes: usize) -> usize {
+        self.kept.store(bytes, Ordering::Relaxed);
+        bytes
     }
 
     /// Bytes taken here less bytes freed here.
@@ -199,19 +215,45 @@ impl Shard {
     }
 }
 
-/// The index of the calling thread's shard. Threads get theirs in turn.
+thread_local! {
+    static OWN: Cell<usize> = const { Cell::new(usize::MAX) };
+    static LEASE: Lease = Lease::new();
+}
+
+/// How many threads have each shard.
+static USERS: Mutex<[u32; SHARDS]> = Mutex::new([0; SHARDS]);
+
+/// A thread's shard, which the next thread gets when it ends.
+struct Lease(usize);
+
+impl Lease {
+    /// The first of those that the fewest threads have: what a thread that ended has kept is used again soon.
+    fn new() -> Self {
+        let mut users = USERS.lock();
+        let fewest = users.iter().copied().min().unwrap_or(0);
+        let index = users.iter().position(|count| *count == fewest).unwrap_or(0);
+        users[index] += 1;
+        Self(index)
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        USERS.lock()[self.0] -= 1;
+    }
+}
+
+/// The index of the calling thread's shard.
 #[inline]
 pub fn own_index() -> usize {
-    thread_local! {
-        static OWN: Cell<usize> = const { Cell::new(usize::MAX) };
-    }
+    let own = OWN.get();
+    if own != usize::MAX { own } else { lease() }
+}
+
+#[cold]
+fn lease() -> usize {
     // A thread that is being torn down has the first.
-    let own = OWN.try_with(Cell::get).unwrap_or(0);
-    if own != usize::MAX {
-        return own;
-    }
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    let index = NEXT.fetch_add(1, Ordering::Relaxed) % SHARDS;
-    let _ = OWN.try_with(|own| own.set(index));
+    let index = LEASE.try_with(|lease| lease.0).unwrap_or(0);
+    OWN.set(index);
     index
 }

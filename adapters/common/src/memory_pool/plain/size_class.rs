@@ -37,13 +37,29 @@ const fn of_size(size: usize) -> usize {
 }
 
 /// The size of a class's blocks.
-#[inline]
-#[must_use]
-pub const fn size_of(class: usize) -> usize {
+const fn computed(class: usize) -> usize {
     if class < 8 {
         return (class + 1) * STEP;
     }
     (STEP << ((class - 8) / 8)) * (9 + class % 8)
+}
+
+/// The sizes of all classes, which are looked up faster than computed.
+static SIZES: [usize; COUNT] = {
+    let mut sizes = [0; COUNT];
+    let mut class = 0;
+    while class < COUNT {
+        sizes[class] = computed(class);
+        class += 1;
+    }
+    sizes
+};
+
+/// The size of a class's blocks.
+#[inline]
+#[must_use]
+pub const fn size_of(class: usize) -> usize {
+    SIZES[class]
 }
 
 /// The class of the smallest blocks of at least `size` bytes whose size is a multiple of `align`, so that all of them are aligned

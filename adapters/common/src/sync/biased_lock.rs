@@ -1,9 +1,11 @@
-//! The lock of a stream, which costs the one thread that uses a queue next to nothing. A timeline and a recording have one too.
+//! The lock of a stream, which costs the one thread that uses a queue next to nothing. A timeline, a recording and a shard of plain memory
+//! have one too.
 //!
 //! Most queues are used by one thread. The first thread to lock becomes the *owner*; as long as nobody else comes, locking
 //! and unlocking are a store each, without an atomic exchange, and an exchange right after a native call is dear. Another
 //! thread takes the ownership away once, for good: it withdraws it, makes every running thread pass a memory barrier
-//! (`membarrier`, a system call), waits until the owner is outside, and from then on the lock is a usual mutex.
+//! (`membarrier`, a system call), waits until the owner is outside, and from then on the lock is a usual mutex. A [visitor](BiasedLock::visit)
+//! does the same and leaves the owner its ownership.
 //!
 //! The owner stores `busy` and then reads `owner`; the other thread stores `owner` and then reads `busy`. With a barrier
 //! between the two on both sides one of them sees the other's store. The owner's barrier is the one that `membarrier` puts
@@ -148,19 +150,40 @@ impl<T> BiasedLock<T> {
         owner == NOBODY || owner == barrier::thread()
     }
 
+    /// Has the value once without taking the lock from its owner: behind the visit the owner gets in as before. Every visit is a barrier of all
+    /// threads, so it is for what comes rarely.
+    pub fn visit<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
+        if self.owner.load(Ordering::Relaxed) == barrier::thread() {
+            return act(&mut self.lock());
+        }
+        let gate = self.gate.lock();
+        let before = self.withdraw_ownership();
+        while self.busy.load(Ordering::Acquire) {
+            barrier::relax();
+        }
+        let mut guard = self.gate_guard(gate);
+        let answer = act(&mut guard);
+        // What was done is before the owner's next way in, which reads this.
+        self.owner.store(before, Ordering::Release);
+        answer
+    }
+
     fn gate_guard<'l>(&'l self, gate: MutexGuard<'l, ()>) -> Guard<'l, T> {
         Guard { lock: self, gate: Some(gate), value: PhantomData }
     }
 
-    /// Sees to it that no thread gets in as the owner any more; one that is inside still is. The caller holds the gate.
-    fn withdraw_ownership(&self) {
-        // It stays `EVERYBODY` for good, and the gate orders this behind whoever made it so.
+    /// Sees to it that no thread gets in as the owner any more; one that is inside still is. Gives who was the owner. The caller holds
+    /// the gate.
+    fn withdraw_ownership(&self) -> usize {
+        // Only who holds the gate changes this again, and the gate orders it.
         if self.owner.load(Ordering::Relaxed) == EVERYBODY {
-            return;
+            return EVERYBODY;
         }
-        if self.owner.swap(EVERYBODY, Ordering::AcqRel) != EVERYBODY {
+        let before = self.owner.swap(EVERYBODY, Ordering::AcqRel);
+        if before != EVERYBODY {
             barrier::heavy();
         }
+        before
     }
 
     /// The owner's way in; `false` if it is the owner no more.
@@ -170,7 +193,8 @@ impl<T> BiasedLock<T> {
         assert!(!self.busy.load(Ordering::Acquire), "one thread locks twice what only one thread has used");
         self.busy.store(true, Ordering::Relaxed);
         barrier::light();
-        if self.owner.load(Ordering::Relaxed) == me {
+        // Behind what a visitor did who gave the ownership back.
+        if self.owner.load(Ordering::Acquire) == me {
             return true;
         }
         self.busy.store(false, Ordering::Release);
@@ -186,6 +210,10 @@ impl<T> BiasedLock<T> {
             }
         }
         let gate = self.gate.lock();
+        // The owner that only a visitor kept out. Nobody takes the ownership away without the gate.
+        if self.owner.load(Ordering::Relaxed) == me && self.enter(me) {
+            return self.owners_guard();
+        }
         self.withdraw_ownership();
         while self.busy.load(Ordering::Acquire) {
             barrier::relax();
@@ -337,6 +365,38 @@ mod tests {
     }
 
     #[test]
+    fn a_visitor_leaves_the_owner_its_lock() {
+        let lock = BiasedLock::new(Vec::new());
+        let visit = |number: u32| {
+            std::thread::scope(|scope| scope.spawn(|| lock.visit(|numbers| numbers.push(number))).join().unwrap());
+        };
+        visit(1);
+        assert!(lock.has_no_owner());
+        lock.lock().push(2);
+        visit(3);
+        assert!(lock.is_of_no_other_thread() && !lock.has_no_owner());
+        // Nobody else has come for good, so its unlocking tells of nobody.
+        assert!(!lock.lock().unlock());
+        lock.visit(|numbers| numbers.push(4));
+        assert_eq!(*lock.lock(), [1, 2, 3, 4]);
+        assert!(lock.is_of_no_other_thread());
+    }
+
+    #[test]
+    fn owner_and_visitors_count_right_and_the_owner_stays() {
+        let lock = BiasedLock::new(0u64);
+        drop(lock.lock());
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| (0..1000).for_each(|_| lock.visit(|count| *count += 1)));
+            }
+            (0..100_000).for_each(|_| *lock.lock() += 1);
+        });
+        assert!(lock.is_of_no_other_thread());
+        assert_eq!(*lock.lock(), 102_000);
+    }
+
+    #[test]
     fn a_panic_inside_unlocks() {
         let lock = BiasedLock::new(());
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -427,6 +487,24 @@ mod model {
             lock.disown();
             *lock.lock() += 1;
             other.join().unwrap();
+            assert_eq!(*lock.lock(), 3);
+        });
+    }
+
+    /// A visitor comes while the owner goes in and out.
+    #[test]
+    fn a_visitor_and_the_owner_are_never_inside_together_and_each_sees_what_the_other_did() {
+        loom::model(|| {
+            let lock = Arc::new(BiasedLock::new(0u32));
+            drop(lock.lock());
+            let visitor = {
+                let lock = Arc::clone(&lock);
+                loom::thread::spawn(move || lock.visit(|count| *count += 1))
+            };
+            *lock.lock() += 1;
+            *lock.lock() += 1;
+            visitor.join().unwrap();
+            assert!(lock.is_of_no_other_thread());
             assert_eq!(*lock.lock(), 3);
         });
     }
