@@ -10,7 +10,7 @@ use ur_conformance::ffi::{
 use ur_conformance::memory::{self, pattern};
 use ur_conformance::owned::event_of;
 use ur_conformance::{
-    Buffer, Environment, Fixture, Gate, Kernel, Kind, Launch, Program, Queue, Sim, needs_sim, ok, ur,
+    Buffer, Environment, Event, Fixture, Gate, Kernel, Kind, Launch, Program, Queue, Sim, needs_sim, ok, ur,
 };
 
 /// A fixture over all devices, if there are two; with a queue for each of the first two.
@@ -137,6 +137,76 @@ fn a_kernel_waits_for_the_bytes_that_another_queue_of_its_device_brings() {
     assert_eq!(one.read::<u32>(&b), values);
     assert_eq!(two.read::<u32>(&second), values);
     a.finish();
+}
+
+/// Two copies that one queue makes at once are two, though a later mark on its stream stands for both.
+#[test]
+fn a_kernel_waits_for_the_first_of_several_parts_that_another_queue_of_its_device_brings() {
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let copy = kernel(&fixture, c"copy");
+    let second = fixture.queue_in(fixture.context(), fixture.devices[1], QueueFlags::empty());
+    let (buffer, one, two) = (Buffer::new(&fixture, 8192), Buffer::new(&fixture, 4096), Buffer::new(&fixture, 4096));
+    let (low, high) = (buffer.part(0, 4096), buffer.part(4096, 4096));
+    let values: Vec<u32> = (0..2048).map(|index| index ^ 0x6666).collect();
+    buffer.write(&a, &values);
+    let mut gate = Gate::new(&fixture);
+    let blocked = gate.block_event(&a);
+    let launch = |to: &Buffer, from: &Buffer| {
+        let launch = Launch::new(&copy, &[1024]);
+        launch.buffer(to, Flags::WRITE_ONLY).buffer(from, Flags::READ_ONLY).value(1024u32)
+    };
+    launch(&one, &low).after(&[&blocked]).on(&b);
+    launch(&one, &high).on(&b);
+    waits_by_itself(&fixture, || launch(&two, &low).on(&second));
+    gate.open();
+    b.finish();
+    second.finish();
+    assert_eq!(one.read::<u32>(&b), values[1024..]);
+    assert_eq!(two.read::<u32>(&second), values[..1024]);
+    a.finish();
+}
+
+/// Each device that has the middle part has copies on their way, so the map reads where one of them is to end.
+#[test]
+fn urEnqueueMemBufferMap_waits_for_the_copy_that_brings_the_bytes_it_reads() {
+    const PART: usize = 4096;
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let (copy, add_constant) = (kernel(&fixture, c"copy"), kernel(&fixture, c"add_constant"));
+    let on_first = || fixture.queue_in(fixture.context(), fixture.device(), QueueFlags::empty());
+    let (held, third) = (on_first(), on_first());
+    // A copy to memory that is not pinned would make the map itself wait.
+    let host = fixture.memory(Kind::Host, 3 * PART);
+    (0..3 * PART / 4).for_each(|word| host.store(word, 1));
+    let buffer = Buffer::of(fixture.context(), Flags::USE_HOST_POINTER, 3 * PART, host.pointer());
+    let parts = [0, 1, 2].map(|part| buffer.part(part * PART, PART));
+    let (here, there) = (Buffer::new(&fixture, PART), Buffer::new(&fixture, PART));
+    // The middle part is current on the second device alone.
+    add(&add_constant, &parts[1], 6).event_on(&b).wait();
+    let mut gate = Gate::new(&fixture);
+    let blocked = gate.block_event(&held);
+    let launch = |to: &Buffer, from: &Buffer| {
+        let launch = Launch::new(&copy, &[PART / 4]);
+        launch.buffer(to, Flags::WRITE_ONLY).buffer(from, Flags::READ_ONLY).value(PART as u32 / 4)
+    };
+    let on_second = fixture.queue_in(fixture.context(), fixture.devices[1], QueueFlags::empty());
+    launch(&there, &parts[0]).after(&[&blocked]).on(&on_second);
+    launch(&there, &parts[2]).on(&on_second);
+    launch(&here, &parts[1]).after(&[&blocked]).on(&a);
+    let (q, m, mut mapped, mut event) = (third.handle(), parts[1].handle(), null_mut(), null_mut());
+    waits_by_itself(&fixture, || {
+        let (no, read, event) = (CBool::FALSE, ur_map_flags_t::READ, &raw mut event);
+        ok!(Enqueue.pfnMemBufferMap(q, m, no, read, 0, PART, 0, null(), event, &raw mut mapped));
+    });
+    gate.open();
+    Event::take(event).wait();
+    // SAFETY: the mapped bytes of a part, and the map has finished.
+    let words = unsafe { core::slice::from_raw_parts(mapped.cast::<u32>(), PART / 4) };
+    assert_eq!(words, [7; PART / 4]);
+    ok!(Enqueue.pfnMemUnmap(q, m, mapped, 0, null(), null_mut()));
+    for queue in [&a, &b, &on_second, &third, &held] {
+        queue.finish();
+    }
+    assert_eq!((here.read::<u32>(&a), there.read::<u32>(&b)), (vec![7; PART / 4], vec![1; PART / 4]));
 }
 
 /// Two lanes of one queue are as two queues.

@@ -251,6 +251,29 @@ fn a_buffer_that_another_device_wrote_is_brought_at_the_launch() {
     }
 }
 
+/// Commands that overwrite what they use, and nothing that lies between.
+#[test]
+fn bytes_between_two_parts_that_a_launch_overwrites_are_brought_from_another_device() {
+    let fixture = Fixture::over_all_devices();
+    let Some(&second) = fixture.devices.get(1) else {
+        println!("skipped: needs a second device");
+        return;
+    };
+    let (context, first) = (fixture.context(), fixture.device());
+    let [here, there] = [first, second].map(|device| fixture.queue_in(context, device, ur_queue_flags_t::empty()));
+    let memory = Buffer::new(&fixture, 64);
+    let commands = CommandBuffer::of(context, first, description(false, true, false));
+    commands.fill_buffer(&memory, &[9u8], 0, 4, &[]);
+    commands.fill_buffer(&memory, &[8u8], 60, 4, &[]);
+    commands.finalize();
+    for round in 1..4u32 {
+        memory.write(&there, &[round; 16]);
+        commands.on(&here);
+        let expected = [[0x0909_0909].as_slice(), &[round; 14], &[0x0808_0808]].concat();
+        assert_eq!(memory.read::<u32>(&there), expected, "round {round}");
+    }
+}
+
 #[test]
 fn a_buffer_argument_that_another_device_wrote_is_brought_at_the_launch() {
     let fixture = Fixture::over_all_devices();

@@ -91,6 +91,22 @@ fn sizes_and_offset_are_changed_and_arguments_stay() {
     assert_eq!(touched(Some(Change::of(command).offset(&[0]).global(&[4]).local(&[1]))), (0..4).collect::<Vec<_>>());
 }
 
+/// The old local size does not divide the new global one.
+#[test]
+fn urCommandBufferUpdateKernelLaunchExp_of_the_global_size_alone_leaves_the_local_size_to_the_adapter() {
+    let fixture = Fixture::new();
+    let (kernel, queue) = (fixture.basic(c"add_constant"), fixture.in_order());
+    let memory = fixture.memory(Kind::Device, 4 * 64);
+    memory.write(&queue, &[0u32; 64]);
+    let buffer = CommandBuffer::updatable(&fixture);
+    let launch = Launch::new(&kernel, &[8]).local(&[4]).pointer(memory.pointer()).value(1u32).value(64u32);
+    let (_, command) = buffer.command(&launch, &[]);
+    buffer.finalize();
+    buffer.update(&[Change::of(command).global(&[31])]);
+    run(&buffer, &queue);
+    assert_eq!(memory.read::<u32>(&queue, 64), [[1u32; 31].as_slice(), &[0; 33]].concat());
+}
+
 #[test]
 fn work_group_memory_is_changed_and_the_arguments_behind_it_move() {
     let fixture = Fixture::new();
@@ -586,5 +602,32 @@ fn a_memory_object_that_a_launch_is_changed_to_is_brought_from_another_device() 
         two.write(&there, &[round; 10]);
         run(&buffer, &here);
         assert_eq!(out.read::<u32>(&here, 10), [round; 10]);
+    }
+}
+
+/// What one launch uses no more another one may use still.
+#[test]
+fn a_memory_object_that_one_of_two_launches_is_changed_from_is_brought_for_the_other() {
+    let fixture = Fixture::over_all_devices();
+    if fixture.devices.len() < 2 {
+        return println!("skipped: needs two devices");
+    }
+    let context = fixture.context();
+    let [here, there] = [0, 1].map(|at| fixture.queue_in(context, fixture.devices[at], Default::default()));
+    let (one, two) = (Buffer::new(&fixture, 40), Buffer::new(&fixture, 40));
+    let (outs, reader) = ([0, 1].map(|_| fixture.memory(Kind::Device, 40)), fixture.basic(c"copy"));
+    let buffer = CommandBuffer::of(context, fixture.devices[0], description(true, false, false));
+    let [_, command] = outs.each_ref().map(|out| {
+        let launch = Launch::new(&reader, &[10]).pointer(out.pointer());
+        buffer.command(&launch.buffer(&one, MemFlags::READ_ONLY).value(10u32), &[]).1
+    });
+    buffer.finalize();
+    buffer.update(&[Change::of(command).memory(1, two.handle())]);
+    for round in 2..5u32 {
+        one.write(&there, &[round; 10]);
+        two.write(&there, &[round + 10; 10]);
+        run(&buffer, &here);
+        let found = outs.each_ref().map(|out| out.read::<u32>(&here, 10));
+        assert_eq!(found, [vec![round; 10], vec![round + 10; 10]]);
     }
 }

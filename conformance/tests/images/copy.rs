@@ -355,6 +355,33 @@ fn contents_on_their_way_to_a_device_are_waited_for_by_its_other_queues() {
     assert_eq!(other.read::<u8>(&source, contents.len()), contents);
 }
 
+/// One device's copy of the contents is taken from another one's, which has only begun to get them.
+#[test]
+fn contents_on_their_way_to_a_device_are_waited_for_by_another_device_that_takes_them_from_there() {
+    let fixture = Fixture::over_all_devices();
+    if fixture.devices.len() < 2 {
+        println!("skipped: needs two devices");
+        return;
+    }
+    let queue = |index: usize| fixture.queue_in(fixture.context(), fixture.devices[index], Default::default());
+    let (busy, first, second) = (queue(0), queue(0), queue(1));
+    let shape = Shape::word(&[64, 64]);
+    let contents = pattern(12, shape.bytes());
+    let image = Image::with(fixture.context(), shape, &contents);
+    let [memory, other] = [0, 1].map(|_| fixture.memory(ur_conformance::Kind::Host, contents.len()));
+    let whole = image.whole();
+    let mut gate = Gate::new(&fixture);
+    let held = gate.block_event(&busy);
+    let list = [held.handle()];
+    let brought = event_of(|event| image.read_box(&first, &whole, [0, 0], memory.pointer(), &list, event));
+    let late = event_of(|event| image.read_box(&second, &whole, [0, 0], other.pointer(), &[], event));
+    gate.open();
+    brought.wait();
+    late.wait();
+    assert!(other.read::<u8>(&second, contents.len()) == contents, "the contents, not what was there before them");
+    busy.finish();
+}
+
 #[test]
 fn a_transfer_is_one_native_copy() {
     let fixture = Fixture::new();

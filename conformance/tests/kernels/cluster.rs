@@ -124,6 +124,31 @@ fn clusters_of_more_than_8_groups_run_where_the_device_can() {
     }
 }
 
+/// A launch with an offset may be another native function than one without, and each takes the permission.
+#[test]
+fn clusters_of_more_than_8_groups_run_with_an_offset_too() {
+    let fixture = Fixture::new();
+    if !supported(&fixture) {
+        return;
+    }
+    let (kernel, queue) = (fixture.basic(c"fill"), fixture.in_order());
+    let out = fixture.memory(Kind::Device, 4 * 64);
+    for (offset, value) in [(0, 3u32), (32, 4), (0, 5)] {
+        out.write(&queue, &[0u32; 64]);
+        let mut property = cluster([16, 1, 1]);
+        let launch = Launch::new(&kernel, &[32]).local(&[1]).offset(&[offset]);
+        let launch = launch.pointer(out.pointer()).value(value).value(64u32);
+        let launch = launch.properties(behind(&mut property, Flags::empty()));
+        let answer = launch.enqueue(&queue, null_mut());
+        if fixture.sim().is_none() && answer == Code::ERROR_INVALID_WORK_GROUP_SIZE {
+            println!("skipped: the device has no clusters of 16 groups");
+            return;
+        }
+        assert_eq!(answer, Code::SUCCESS, "from {offset} on: {}", ur_conformance::last_error());
+        assert_eq!(out.read::<u32>(&queue, 64)[offset..offset + 32], [value; 32], "from {offset} on");
+    }
+}
+
 #[test]
 fn the_permission_for_large_clusters_is_asked_for_once() {
     let fixture = Fixture::new();
@@ -165,5 +190,28 @@ fn clusters_that_the_grid_is_not_made_of_are_refused_and_leave_nothing() {
     let property = ur_conformance::ffi::ur_queue_info_t::EMPTY;
     assert_eq!(ur!(Queue.pfnGetInfo(queue.handle(), property, 1, out, null_mut())), Code::SUCCESS);
     Launch::new(&kernel, &[1]).on(&queue);
+    queue.finish();
+}
+
+#[test]
+fn more_groups_of_a_cooperative_launch_in_clusters_than_fit_at_once_are_refused() {
+    let fixture = Fixture::new();
+    if !supported(&fixture) {
+        return;
+    }
+    let (kernel, queue) = (fixture.basic(c"empty"), fixture.in_order());
+    let (local, mut most) = (64, 0);
+    let (k, d) = (kernel.handle(), fixture.device());
+    ok!(Kernel.pfnSuggestMaxCooperativeGroupCount(k, d, 1, &raw const local, 0, &raw mut most));
+    let groups = 2 * most as usize;
+    for (flags, codes) in [
+        (Flags::empty(), [Code::SUCCESS; 2]),
+        (Flags::COOPERATIVE, [Code::ERROR_OUT_OF_RESOURCES, Code::ERROR_INVALID_WORK_GROUP_SIZE]),
+    ] {
+        let mut property = cluster([2, 1, 1]);
+        let launch = Launch::new(&kernel, &[local * groups]).local(&[local]);
+        let answer = launch.properties(behind(&mut property, flags)).enqueue(&queue, null_mut());
+        ur_conformance::expect_code(answer, &codes, "a launch in clusters");
+    }
     queue.finish();
 }

@@ -8,7 +8,7 @@ use ur_conformance::ffi::{
     ur_kernel_launch_properties_flags_t as Capabilities, ur_kernel_launch_workgroup_property_t, ur_result_t as Code,
     ur_structure_type_t,
 };
-use ur_conformance::{Fixture, Kernel, Kind, Launch, ask, ok, query, refused};
+use ur_conformance::{Arg, Fixture, Kernel, Kind, Launch, ask, ok, query, refused};
 
 fn cooperative() -> ur_kernel_launch_ext_properties_t {
     ur_kernel_launch_ext_properties_t { flags: Flags::COOPERATIVE, ..Default::default() }
@@ -190,4 +190,18 @@ fn an_unknown_structure_behind_the_launch_s_properties_is_refused() {
         ur_kernel_launch_ext_properties_t { stype: ur_structure_type_t(0x7fff_0001), ..Default::default() };
     let properties = ur_kernel_launch_ext_properties_t { pNext: (&raw mut stranger).cast(), ..Default::default() };
     Launch::new(&kernel, &[1]).properties(properties).refused(&[Code::ERROR_UNSUPPORTED_FEATURE], &queue);
+}
+
+#[test]
+fn a_cooperative_launch_has_the_work_group_memory_of_its_arguments() {
+    let fixture = Fixture::new();
+    if !supported(&fixture) {
+        return;
+    }
+    let (kernel, queue) = (fixture.basic(c"two_locals"), fixture.in_order());
+    let out = fixture.memory(Kind::Device, 4 * 64);
+    let launch = Launch::new(&kernel, &[64]).local(&[64]).arg(Arg::local(4 * 64)).arg(Arg::local(4 * 64));
+    launch.pointer(out.pointer()).properties(cooperative()).on(&queue);
+    let found = out.read::<u32>(&queue, 64);
+    assert!((0..64u32).all(|index| found[index as usize] == (63 - index) * 10000 + 1000 + 63 - index), "{found:?}");
 }

@@ -158,3 +158,19 @@ fn default_pool(fixture: &Fixture) -> ur_conformance::ffi::ur_usm_pool_handle_t 
     expect_success(answer, "urUSMPoolGetDefaultDevicePoolExp");
     pool
 }
+
+/// ROCm 5 answers success and gives null when the memory is used up.
+#[test]
+fn urEnqueueUSMDeviceAllocExp_takes_null_from_the_native_library_for_no_memory() {
+    let test = "urEnqueueUSMDeviceAllocExp_takes_null_from_the_native_library_for_no_memory";
+    child::with_native_pools(test, || {
+        let fixture = Fixture::new();
+        let Some(hip) = Control::loaded().into_iter().find(|library| !library.is_driver()) else { return };
+        let (queue, pool) = (fixture.in_order(), Plan::new().of(&fixture));
+        hip.fail("hipMallocFromPoolAsync", 1, 0);
+        let memory = Take::new(STEP).from(&pool).on(&queue);
+        assert!(!memory.is_null(), "it is there once more is asked for");
+        give(&queue, memory);
+        queue.finish();
+    });
+}

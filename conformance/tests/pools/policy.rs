@@ -6,11 +6,12 @@ use core::ffi::c_void;
 use core::ptr::null_mut;
 
 use ur_conformance::ffi::{
-    ur_device_handle_t, ur_event_info_t, ur_event_status_t, ur_exp_usm_pool_reuse_flags_t as Reuse,
+    ur_device_handle_t, ur_event_info_t, ur_event_status_t, ur_exp_usm_pool_reuse_flags_t as Reuse, ur_queue_flags_t,
     ur_result_t as Code, ur_usm_pool_info_t as info,
 };
 use ur_conformance::memory;
 use ur_conformance::pool::{self, Figures, Plan, Take, figure, give, give_after, known_reuse};
+use ur_conformance::sim::status;
 use ur_conformance::{Event, Fixture, Gate, Launch, Pool, ask, child, needs_sim, ok, query, refused, ur};
 
 const NONE: Reuse = Reuse::empty();
@@ -423,4 +424,51 @@ fn policies_of_a_buffer_backed_pool_can_be_set_and_change_nothing() {
     give(&queue, Take::new(64).from(&pool).on(&queue));
     queue.finish();
     refused!(ERROR_INVALID_SIZE, USMExp.pfnPoolSetInfoExp(pool.handle(), info::REUSE_POLICY_EXP, memory.pointer(), 8));
+}
+
+/// A pool without a native pool yet has its policy from the start of that.
+#[test]
+fn urUSMPoolSetInfoExp_of_the_policy_holds_for_native_pools_that_are_made_later() {
+    let fixture = Fixture::new();
+    for (reuse, wanted) in [(NONE, Err(Code::ERROR_OUT_OF_DEVICE_MEMORY)), (ALL[1], Ok(()))] {
+        let pool = Plan::new().reuse(ALL[7]).limits(1, usize::MAX).core_of(&fixture);
+        assert_eq!(set_policy(&pool, reuse), Code::SUCCESS);
+        let most = figure(pool.handle(), info::MAXIMUM_SIZE_EXP);
+        let (first, second) = (fixture.in_order(), fixture.in_order());
+        let take = Take::new(most * 3 / 4).from(&pool);
+        let block = take.on(&first);
+        let mut gate = Gate::new(&fixture);
+        gate.block(&first);
+        let freed = give_after(&first, block, &[]);
+        let answer = take.after(&[&freed]).try_on(&second).map(|block| give(&second, block));
+        gate.open();
+        first.finish();
+        second.finish();
+        assert_eq!(answer, wanted, "{reuse:?}");
+    }
+}
+
+/// The native pool of each device of the context has the old value again.
+#[test]
+fn urUSMPoolSetInfoExp_that_fails_for_one_of_several_devices_changes_it_for_none() {
+    let test = "urUSMPoolSetInfoExp_that_fails_for_one_of_several_devices_changes_it_for_none";
+    child::with_native_pools(test, || {
+        let fixture = Fixture::over_all_devices();
+        let sim = needs_sim!(fixture);
+        let pool = Plan::new().core_of(&fixture);
+        let queues: Vec<_> = fixture
+            .devices
+            .iter()
+            .map(|&device| fixture.queue_in(fixture.context(), device, ur_queue_flags_t::empty()))
+            .collect();
+        queues.iter().for_each(|queue| give(queue, Take::new(64).from(&pool).on(queue)));
+        let (set, count, threshold) = ("cuMemPoolSetAttribute", queues.len() as u64, info::RELEASE_THRESHOLD_EXP);
+        let before = figure(pool.handle(), threshold);
+        sim.fail(set, count, status::UNKNOWN);
+        let (answer, calls) = sim.calls_of(|| pool::set(pool.handle(), threshold, before + (1 << 20)));
+        sim.clear_faults();
+        assert_eq!((answer, figure(pool.handle(), threshold)), (Code::ERROR_ADAPTER_SPECIFIC, before));
+        assert_eq!(calls.get(set), Some(&(2 * count)), "each is set, and set back: {calls:?}");
+        queues.iter().for_each(ur_conformance::Queue::finish);
+    });
 }

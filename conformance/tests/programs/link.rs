@@ -4,9 +4,10 @@
 use core::ptr::{null, null_mut};
 
 use ur_conformance::ffi::{
-    ur_device_info_t, ur_exp_program_flags_t as Flags, ur_program_binary_type_t as Type,
+    ur_device_info_t, ur_exp_program_flags_t as Flags, ur_kernel_group_info_t, ur_program_binary_type_t as Type,
     ur_program_build_info_t as build_info, ur_program_build_status_t as Status, ur_program_handle_t,
-    ur_program_info_t as info, ur_result_t as Code,
+    ur_program_info_t as info, ur_program_metadata_t, ur_program_metadata_type_t, ur_program_metadata_value_t,
+    ur_program_properties_t, ur_result_t as Code,
 };
 use ur_conformance::{Environment, Fixture, Kind, Launch, Program, ask, expect_code, ok, query, refused, ur};
 
@@ -93,6 +94,35 @@ fn urProgramLink_makes_one_program_of_two_that_lives_on_its_own() {
     let again = fixture.unbuilt(&image).expect("what a link made is an image");
     ok!(Program.pfnBuild(fixture.context(), again.handle(), null()));
     expect_runs(&fixture, &again);
+}
+
+/// Compilers say of an image what the linked one must keep.
+#[test]
+fn urProgramLink_keeps_the_metadata_of_its_programs() {
+    let fixture = Fixture::new();
+    if !supported(&fixture) {
+        return;
+    }
+    // A byte array as compilers write it: its size in 8 bytes, then the sizes of a work-group.
+    let value = [8u64.to_le_bytes().as_slice(), &20u32.to_le_bytes(), &1u32.to_le_bytes()].concat();
+    let entry = ur_program_metadata_t {
+        pName: c"call_far_away@reqd_work_group_size".as_ptr(),
+        type_: ur_program_metadata_type_t::BYTE_ARRAY,
+        size: value.len(),
+        value: ur_program_metadata_value_t { pData: value.as_ptr().cast_mut().cast() },
+    };
+    let properties = ur_program_properties_t { count: 1, pMetadatas: &raw const entry, ..Default::default() };
+    let caller = fixture.unbuilt_with(&Environment::get().image("link_caller.ptx"), &raw const properties);
+    let (caller, callee) = (caller.expect("PTX is an image"), compiled(&fixture, "link_callee.ptx"));
+    ok!(Program.pfnCompile(fixture.context(), caller.handle(), null()));
+    let (answer, made) = link(&fixture, &[callee.handle(), caller.handle()]);
+    expect_code(answer, &[Code::SUCCESS], "urProgramLink");
+    let program = Program::take(made);
+    let kernel = fixture.kernel(&program, c"call_far_away");
+    let property = ur_kernel_group_info_t::COMPILE_WORK_GROUP_SIZE;
+    let told: Vec<usize> = query::list(ask!(Kernel.pfnGetGroupInfo(kernel.handle(), fixture.device(), property)));
+    assert_eq!(told, [20, 1, 1]);
+    expect_runs(&fixture, &program);
 }
 
 #[test]

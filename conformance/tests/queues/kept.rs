@@ -104,6 +104,55 @@ fn urEnqueueNativeCommandExp_that_was_kept_has_its_function_s_commands_wait_for_
     });
 }
 
+/// The barrier that is kept while the function of a native command runs is none yet for what that enqueues, and one for what comes later.
+#[test]
+fn urEnqueueTimelineWaitExt_that_is_kept_while_a_kept_function_runs_holds_back_everything_later() {
+    let test = "urEnqueueTimelineWaitExt_that_is_kept_while_a_kept_function_runs_holds_back_everything_later";
+    child::in_time(test, &[("CUDA_DEVICE_MAX_CONNECTIONS", "32")], || {
+        let fixture = Fixture::new();
+        if !timeline::are_there() {
+            return;
+        }
+        let (queue, other, timeline) = (fixture.out_of_order(), fixture.in_order(), Timeline::at_zero(&fixture));
+        let (kernel, free) = warm(&fixture);
+        let (memory, (told, fills)) = (fixture.memory(Kind::Device, MANY * 4), channel());
+        let mut data = Fills { memory: memory.pointer(), told };
+        let zero = 0u32;
+        ok!(Enqueue.pfnUSMFill(free.handle(), data.memory, 4, (&raw const zero).cast(), 4, 0, null(), null_mut()));
+        free.finish();
+        let mut gate = Gate::new(&fixture);
+        queue.wait_for(&timeline, 1);
+        let call = native_command(&queue, fill, &mut data);
+        let (q, handle, value) = (queue.handle(), timeline.handle(), 2);
+        let (handle, value) = (&raw const handle, &raw const value);
+        let barrier =
+            event_of(|event| ur!(TimelineExt.pfnEnqueueTimelineWaitExt(q, 1, handle, value, 0, null(), event)));
+        timeline.signal(1);
+        // The function's commands are on every stream of the queue, and do not wait for the second value.
+        let events = heard(&fills, "the function was not called");
+        let events: Vec<Event> =
+            events.into_iter().map(|event| Event::take(core::ptr::with_exposed_provenance_mut(event))).collect();
+        events.iter().for_each(Event::wait);
+        call.wait();
+        gate.block(&other);
+        other.signal(&timeline, 2);
+        while status(&barrier) == Status::QUEUED {
+            std::thread::yield_now();
+        }
+        let later: Vec<Event> = (0..MANY).map(|_| Launch::new(&kernel, &[1]).event_on(&queue)).collect();
+        // What does not wait has run by then.
+        for _ in 0..MANY {
+            Launch::new(&kernel, &[1]).event_on(&free).wait();
+        }
+        let early = later.iter().filter(|event| status(event) == Status::COMPLETE).count();
+        assert!(!gate.has_passed());
+        gate.open();
+        assert_eq!(early, 0, "commands that came before what their queue waits for");
+        queue.finish();
+        other.finish();
+    });
+}
+
 /// The queue's end is not the end of what its barrier promised to what is kept.
 #[test]
 fn urQueueRelease_leaves_the_function_of_a_kept_native_command_the_queue_s_barrier() {

@@ -6,9 +6,10 @@ use core::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ur_conformance::command_buffer::CommandBuffer;
+use ur_conformance::control::Control;
 use ur_conformance::ffi::{
     CBool, ur_context_info_t, ur_device_info_t, ur_map_flags_t, ur_mem_flags_t, ur_queue_flags_t as Flags,
-    ur_result_t as Code, ur_virtual_mem_granularity_info_t as Granularity,
+    ur_result_t as Code, ur_usm_alloc_info_t, ur_usm_type_t, ur_virtual_mem_granularity_info_t as Granularity,
 };
 use ur_conformance::image::{self, Shape};
 use ur_conformance::memory::allocate;
@@ -76,6 +77,24 @@ fn a_native_failure_is_not_left_to_hipGetLastError() {
         let refused = ur!(Program.pfnGetFunctionPointer(device, program.handle(), name, out));
         assert_ne!(refused, Code::SUCCESS);
         assert_eq!(hip.take_last_error(), 0, "a name that is not there");
+    });
+}
+
+/// `hipErrorInvalidValue`.
+const INVALID_VALUE: i32 = 1;
+
+/// What ROCm 5 answers of the application's own memory is a failure there and none here.
+#[test]
+fn urUSMGetMemAllocInfo_of_memory_that_is_not_USM_leaves_nothing_to_hipGetLastError() {
+    alone("urUSMGetMemAllocInfo_of_memory_that_is_not_USM_leaves_nothing_to_hipGetLastError", |fixture, _| {
+        let Some(hip) = Hip::loaded() else { return };
+        hip.take_last_error();
+        let own = 0u64;
+        let library = Control::loaded().into_iter().find(|library| !library.is_driver());
+        library.expect("HIP's library").fail("hipPointerGetAttributes", 1, INVALID_VALUE);
+        let (context, pointer) = (fixture.context(), (&raw const own).cast());
+        let kind: u32 = query::get(ask!(USM.pfnGetMemAllocInfo(context, pointer, ur_usm_alloc_info_t::TYPE)));
+        assert_eq!((kind, hip.take_last_error()), (ur_usm_type_t::UNKNOWN.0, 0));
     });
 }
 
