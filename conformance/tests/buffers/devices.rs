@@ -10,7 +10,7 @@ use ur_conformance::ffi::{
 use ur_conformance::memory::{self, pattern};
 use ur_conformance::owned::event_of;
 use ur_conformance::{
-    Buffer, Environment, Event, Fixture, Gate, Kernel, Kind, Launch, Program, Queue, Sim, needs_sim, ok, ur,
+    Buffer, Environment, Fixture, Gate, Kernel, Kind, Launch, Program, Queue, Sim, needs_sim, ok, ur,
 };
 
 /// A fixture over all devices, if there are two; with a queue for each of the first two.
@@ -166,49 +166,6 @@ fn a_kernel_waits_for_the_first_of_several_parts_that_another_queue_of_its_devic
     a.finish();
 }
 
-/// Each device that has the middle part has copies on their way, so the map reads where one of them is to end.
-#[test]
-fn urEnqueueMemBufferMap_waits_for_the_copy_that_brings_the_bytes_it_reads() {
-    const PART: usize = 4096;
-    let Some((fixture, a, b)) = two_devices() else { return };
-    let (copy, add_constant) = (kernel(&fixture, c"copy"), kernel(&fixture, c"add_constant"));
-    let on_first = || fixture.queue_in(fixture.context(), fixture.device(), QueueFlags::empty());
-    let (held, third) = (on_first(), on_first());
-    // A copy to memory that is not pinned would make the map itself wait.
-    let host = fixture.memory(Kind::Host, 3 * PART);
-    (0..3 * PART / 4).for_each(|word| host.store(word, 1));
-    let buffer = Buffer::of(fixture.context(), Flags::USE_HOST_POINTER, 3 * PART, host.pointer());
-    let parts = [0, 1, 2].map(|part| buffer.part(part * PART, PART));
-    let (here, there) = (Buffer::new(&fixture, PART), Buffer::new(&fixture, PART));
-    // The middle part is current on the second device alone.
-    add(&add_constant, &parts[1], 6).event_on(&b).wait();
-    let mut gate = Gate::new(&fixture);
-    let blocked = gate.block_event(&held);
-    let launch = |to: &Buffer, from: &Buffer| {
-        let launch = Launch::new(&copy, &[PART / 4]);
-        launch.buffer(to, Flags::WRITE_ONLY).buffer(from, Flags::READ_ONLY).value(PART as u32 / 4)
-    };
-    let on_second = fixture.queue_in(fixture.context(), fixture.devices[1], QueueFlags::empty());
-    launch(&there, &parts[0]).after(&[&blocked]).on(&on_second);
-    launch(&there, &parts[2]).on(&on_second);
-    launch(&here, &parts[1]).after(&[&blocked]).on(&a);
-    let (q, m, mut mapped, mut event) = (third.handle(), parts[1].handle(), null_mut(), null_mut());
-    waits_by_itself(&fixture, || {
-        let (no, read, event) = (CBool::FALSE, ur_map_flags_t::READ, &raw mut event);
-        ok!(Enqueue.pfnMemBufferMap(q, m, no, read, 0, PART, 0, null(), event, &raw mut mapped));
-    });
-    gate.open();
-    Event::take(event).wait();
-    // SAFETY: the mapped bytes of a part, and the map has finished.
-    let words = unsafe { core::slice::from_raw_parts(mapped.cast::<u32>(), PART / 4) };
-    assert_eq!(words, [7; PART / 4]);
-    ok!(Enqueue.pfnMemUnmap(q, m, mapped, 0, null(), null_mut()));
-    for queue in [&a, &b, &on_second, &third, &held] {
-        queue.finish();
-    }
-    assert_eq!((here.read::<u32>(&a), there.read::<u32>(&b)), (vec![7; PART / 4], vec![1; PART / 4]));
-}
-
 /// Two lanes of one queue are as two queues.
 #[test]
 fn a_kernel_waits_for_the_bytes_that_another_kernel_of_its_out_of_order_queue_brings() {
@@ -346,6 +303,31 @@ fn a_part_does_not_wait_for_work_on_its_neighbours() {
     gate.open();
     a.finish();
     assert_eq!(buffer.read::<u32>(&b), [[2u32; 1024], [6; 1024]].concat());
+}
+
+/// What one queue brings before and behind a part is not what lies between.
+#[test]
+fn a_part_does_not_wait_for_the_parts_around_it_that_another_queue_of_its_device_brings() {
+    const PART: usize = 4096;
+    let Some((fixture, a, b)) = two_devices() else { return };
+    let (copy, add_constant) = (kernel(&fixture, c"copy"), kernel(&fixture, c"add_constant"));
+    let second = fixture.queue_in(fixture.context(), fixture.devices[1], QueueFlags::empty());
+    let buffer = Buffer::new(&fixture, 3 * PART);
+    let parts = [0, 1, 2].map(|part| buffer.part(part * PART, PART));
+    let to = Buffer::new(&fixture, PART);
+    buffer.write(&a, &[1u32; 3 * PART / 4]);
+    add(&add_constant, &parts[1], 6).event_on(&second).wait();
+    let mut gate = Gate::new(&fixture);
+    let blocked = gate.block_event(&a);
+    for part in [0, 2] {
+        let launch = Launch::new(&copy, &[PART / 4]).buffer(&to, Flags::WRITE_ONLY);
+        launch.buffer(&parts[part], Flags::READ_ONLY).value(PART as u32 / 4).after(&[&blocked]).on(&b);
+    }
+    add(&add_constant, &parts[1], 1).event_on(&second).wait();
+    gate.open();
+    b.finish();
+    assert_eq!(parts[1].read::<u32>(&second), [8; PART / 4]);
+    assert_eq!(to.read::<u32>(&b), [1; PART / 4]);
 }
 
 /// A read of bytes that several devices have takes the queue's own.

@@ -1,7 +1,7 @@
 //! What is still in flight over a location's bytes: native events of commands that others may have to wait for.
 //!
-//! One entry a stream, the newest; an entry goes once its work is known to have finished. Nothing here holds a queue,
-//! so that a released queue goes although a buffer remembers its work.
+//! A few entries a stream, for each byte the newest; an entry goes once its work is known to have finished. Nothing here holds a
+//! queue, so that a released queue goes although a buffer remembers its work.
 
 use core::cell::Cell;
 use core::ops::Range;
@@ -80,6 +80,9 @@ pub type PendingEvents<D> = SmallVec<[Arc<PooledEvent<D>>; 2]>;
 /// Entries that a list holds before it looks for the first time which of them have finished.
 const FEW: usize = 16;
 
+/// Entries of one stream that are kept apart. One stands for all that there are beyond.
+const MOST_OF_A_STREAM: usize = 4;
+
 struct Use<D: Driver> {
     /// Weak, so that the address stays the queue's own though the queue may go.
     queue: Weak<Object<Queue<D>>>,
@@ -104,6 +107,13 @@ impl<D: Driver> Use<D> {
     fn is_within(&self, range: &Range<usize>) -> bool {
         range.start <= self.range.start && self.range.end <= range.end
     }
+
+    /// The same use of another part, if that has any bytes.
+    fn with(&self, range: Range<usize>) -> Option<Self> {
+        let Self { queue, stream, marker, is_superseded, .. } = self;
+        let (queue, marker) = (Weak::clone(queue), Arc::clone(marker));
+        (!range.is_empty()).then(|| Self { queue, stream: *stream, range, marker, is_superseded: *is_superseded })
+    }
 }
 
 /// Uses of one kind at one location.
@@ -124,19 +134,8 @@ impl<D: Driver> PendingUses<D> {
     /// Remembers that work on the stream uses a range until `marker` is reached; no marker means that it has finished.
     pub fn add(&mut self, stream: &CommandStream<'_, D>, range: &Range<usize>, marker: Option<&Arc<PooledEvent<D>>>) {
         let Some(marker) = marker.map(Arc::clone) else { return };
-        if let Some(known) = self.list.iter_mut().find(|known| known.is_of(stream)) {
-            let covered = known.is_within(range);
-            let driver = known.marker.native_context().driver;
-            if covered || driver.event_is_complete(known.marker.raw()).unwrap_or(false) {
-                known.range = range.clone();
-            } else {
-                // The stream's order makes the new marker stand for the old one as well.
-                known.range = known.range.start.min(range.start)..known.range.end.max(range.end);
-            }
-            known.marker = marker;
-            known.is_superseded = false;
-            return;
-        }
+        let mut range = range.clone();
+        let queue = self.make_way(stream, &mut range);
         if self.list.len() >= self.look_at {
             // Of many short-lived queues each leaves one. A lost device adds no more.
             self.list.retain(|known| {
@@ -148,9 +147,39 @@ impl<D: Driver> PendingUses<D> {
             });
             self.look_at = FEW.max(2 * self.list.len());
         }
-        let queue = stream.queue.map_or_else(Weak::new, |queue| Arc::downgrade(&queue.to_arc()));
-        let (stream, range) = (stream.stream.value(), range.clone());
-        self.list.push(Use { queue, stream, range, marker, is_superseded: false });
+        let queue = queue.or_else(|| stream.queue.map(|queue| Arc::downgrade(&queue.to_arc()))).unwrap_or_default();
+        self.list.push(Use { queue, stream: stream.stream.value(), range, marker, is_superseded: false });
+    }
+
+    /// Takes a range out of the stream's entries, of which a later marker stands for the older ones; where the stream has many, one
+    /// for all of them. Gives the queue of one that went.
+    fn make_way(&mut self, stream: &CommandStream<'_, D>, range: &mut Range<usize>) -> Option<Weak<Object<Queue<D>>>> {
+        let are_many = self.list.iter().filter(|known| known.is_of(stream)).count() >= MOST_OF_A_STREAM;
+        let mut queue = None;
+        let mut index = 0;
+        while let Some(known) = self.list.get_mut(index) {
+            if !known.is_of(stream) || !(are_many || known.accesses(range)) {
+                index += 1;
+            } else if are_many || known.is_within(range) {
+                let known = self.list.swap_remove(index);
+                let driver = known.marker.native_context().driver;
+                if !known.is_within(range) && !driver.event_is_complete(known.marker.raw()).unwrap_or(false) {
+                    *range = known.range.start.min(range.start)..known.range.end.max(range.end);
+                }
+                queue = Some(known.queue);
+            } else {
+                let behind = range.end..known.range.end;
+                if known.range.start < range.start {
+                    known.range.end = range.start;
+                    let rest = known.with(behind);
+                    self.list.extend(rest);
+                } else {
+                    known.range = behind;
+                }
+                index += 1;
+            }
+        }
+        queue
     }
 
     /// Adds what a stream has to wait for before it uses a range, and forgets uses that have finished. `needs` says of a part of
