@@ -50,22 +50,22 @@ fn urEnqueueTimestampRecordingExp_gives_one_moment_on_every_queue() {
 #[test]
 fn urEnqueueTimestampRecordingExp_on_an_out_of_order_queue_comes_after_the_barrier_before_it() {
     let fixture = Fixture::new();
-    let (queue, other) = (fixture.out_of_order(), fixture.in_order());
-    let kernel = fixture.basic(c"empty");
+    let queue = fixture.out_of_order();
     let mut gate = Gate::new(&fixture);
     let list = [gate.block_event(&queue)];
     let waits = [list[0].handle()];
     record(&queue, false, &[]).wait();
     let barrier = event_of(|event| ur!(Enqueue.pfnEventsWaitWithBarrier(queue.handle(), 1, waits.as_ptr(), event)));
     let events: Vec<Event> = (0..8).map(|_| record(&queue, false, &[])).collect();
-    // What does not wait has run by then.
-    for _ in 0..8 {
-        Launch::new(&kernel, &[1]).event_on(&other).wait();
-    }
     let is_complete = |event: &Event| {
         query::get::<i32>(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_EXECUTION_STATUS))) == 0
     };
-    let early = events.iter().filter(|event| is_complete(event)).count();
+    // What does not wait has been reached by the last of so many questions. Another queue's work is no witness: it may need code
+    // that is loaded behind the gate, or share a channel with what waits here.
+    let mut early = 0;
+    for _ in 0..1000 {
+        early = events.iter().filter(|event| is_complete(event)).count();
+    }
     assert!(!gate.has_passed());
     gate.open();
     assert_eq!(early, 0, "recordings that came before the barrier");
