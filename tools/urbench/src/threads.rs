@@ -17,6 +17,8 @@ use crate::work::objects;
 const MANY: usize = 8;
 /// The wide case's name.
 pub const MANY_CASE: &str = "threads: 8, alloc + free 64 KiB";
+/// The wide cases of plain memory.
+pub const PLAIN_CASES: [&str; 2] = ["threads: 8, plain device memory 256 B", "threads: 8, plain device memory 64 KiB"];
 /// Threads that share a queue.
 const SHARING: usize = 4;
 /// Their case's name.
@@ -65,7 +67,8 @@ pub fn cases(fixture: &Fixture<'_>, options: &Options) -> Result<Vec<Case>, Fail
 /// out.
 pub fn plain(fixture: &Fixture<'_>, options: &Options) -> Result<Vec<Case>, Failure> {
     let mut cases = Vec::new();
-    for (name, size) in [("256 B", 256), ("64 KiB", BLOCK)] {
+    let ones = ["threads: 1, plain device memory 256 B", "threads: 1, plain device memory 64 KiB"];
+    for ((size, name_of_one), name_of_many) in [256, BLOCK].into_iter().zip(ones).zip(PLAIN_CASES) {
         let once = |_| {
             let memory = objects::allocate(fixture, Kind::Device, size)?;
             objects::free(fixture, memory)
@@ -73,14 +76,9 @@ pub fn plain(fixture: &Fixture<'_>, options: &Options) -> Result<Vec<Case>, Fail
         let [one, many] = measure(&once, &|_| Ok(()), options)?;
         let scaling = one.combine(&many, |one, many| one / many);
         let note = format!("per pair, all together; throughput x{:.2} of one thread", scaling.median);
-        let case = |threads, measured, note| Case {
-            name: format!("threads: {threads}, plain device memory {name}"),
-            measured,
-            note,
-            ..Case::default()
-        };
-        cases.push(case(1, one, "per pair".to_owned()));
-        cases.push(Case { throughput: Some(scaling), ..case(MANY, many, note) });
+        let case = |name: &str, measured, note| Case { name: name.to_owned(), measured, note, ..Case::default() };
+        cases.push(case(name_of_one, one, "per pair".to_owned()));
+        cases.push(Case { throughput: Some(scaling), ..case(name_of_many, many, note) });
     }
     Ok(cases)
 }
