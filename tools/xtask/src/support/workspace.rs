@@ -61,17 +61,21 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// The checkout that this program was built from, or, if that has moved, the one around the current directory.
+    /// The checkout around the current directory, or, if that is in none, the one that this program was built from. Not the other way
+    /// round: a build folder that was copied to another checkout would work on the first one.
     pub fn find() -> Result<Self> {
-        let built = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map(Path::to_path_buf);
+        let built = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
         let here = env::current_dir().context("the current directory cannot be read")?;
-        let candidates = built.into_iter().chain(here.ancestors().map(Path::to_path_buf));
-        for root in candidates {
-            if root.join("spec/api").is_dir() && root.join("Cargo.toml").is_file() {
-                return Ok(Workspace { root });
-            }
+        match Self::around(&here, built) {
+            Some(found) => Ok(found),
+            None => fail!("no checkout of this project at or above {}", here.display()),
         }
-        fail!("no checkout of this project at or above {}", here.display())
+    }
+
+    fn around(here: &Path, built: Option<&Path>) -> Option<Self> {
+        let is_checkout = |root: &&Path| root.join("spec/api").is_dir() && root.join("Cargo.toml").is_file();
+        let root = here.ancestors().chain(built).find(is_checkout)?;
+        Some(Workspace { root: root.to_path_buf() })
     }
 
     /// Its top folder.
@@ -121,5 +125,28 @@ impl Workspace {
         let given = env::var_os("UR_SHARED").map(PathBuf::from);
         let beside = self.root.parent().map(|parent| parent.join("shared"));
         given.or(beside).filter(|folder| folder.join("abi").is_dir())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn the_checkout_around_the_current_directory_comes_before_the_one_that_was_built() {
+        let folder = env::temp_dir().join(format!("xtask-checkouts-{}", std::process::id()));
+        let [here, built] = ["here", "built"].map(|name| folder.join(name));
+        for root in [&here, &built] {
+            fs::create_dir_all(root.join("spec/api")).unwrap();
+            fs::write(root.join("Cargo.toml"), "").unwrap();
+        }
+        let root = |from: &Path| Workspace::around(from, Some(&built)).map(|found| found.root);
+        assert_eq!(root(&here.join("spec/api")), Some(here));
+        assert_eq!(root(&folder), Some(built.clone()));
+        fs::remove_dir_all(&built).unwrap();
+        assert_eq!(root(&folder), None);
+        fs::remove_dir_all(&folder).unwrap();
     }
 }
