@@ -7,6 +7,8 @@
 #   run.sh plan one        one GPU, 4 minutes: both adapters' suites on it at a time, but for what fills the device
 #   run.sh plan guarded    the same with plain memory guarded and filled (UR_USM_POOL_DEBUG=1); its lines are in $OUT/guarded
 #   run.sh plan figures    one GPU, 5 minutes: the tables of urbench that docs/benchmarks.md has, each with a limit of its own
+#   run.sh plan beside     one GPU, 4 minutes: urbench's groups with the adapters of another commit, in .carry/before (stripped of their
+#                          debug information), and with ours, in turn; BESIDE_GROUPS (work objects threads lifetimes growth hip-work)
 #   run.sh plan memchecks  four GPUs, 6 minutes: memcheck over everything, free lists on and off (sanitizer.sh)
 #   run.sh plan syncchecks four GPUs, at most 5 minutes: synccheck over the suite, likewise
 #   run.sh plan proofs     one GPU, 8 minutes: kernels translated from SPIR-V and compiled there, one hardware channel, Vulkan,
@@ -109,6 +111,18 @@ figures() {
     }
 }
 
+beside() {
+    export CUDA_VISIBLE_DEVICES=0 UR_HIP_LIBRARY="$dist/lib/libhip_on_cuda.so"
+    for group in ${BESIDE_GROUPS:-work objects threads lifetimes growth hip-work}; do
+        case $group in hip-*) adapter=libur_adapter_hip.so.0 ;; *) adapter=libur_adapter_cuda.so.0 ;; esac
+        for side in before after; do
+            folder=$here/before
+            [ $side = before ] || folder=$dist/lib
+            table "$group-$side" 60 --adapter "$folder/$adapter" --hip "$UR_HIP_LIBRARY" --only "${group#hip-}" --processes 3 --rounds 21
+        done
+    done
+}
+
 proofs() {
     export CUDA_VISIBLE_DEVICES=0
     step spirv 60 python3 "$here/spirv/run.py" "$UR_TEST_NATIVE"
@@ -154,8 +168,8 @@ syncchecks() {
 
 for part in "$@"; do
     case $part in
-        memchecks | syncchecks | suites | one | guarded | figures | proofs) $part ;;
+        memchecks | syncchecks | suites | one | guarded | figures | beside | proofs) $part ;;
         two-cuda | two-hip) two "${part#two-}" ;;
-        *) echo "plan: memchecks, syncchecks, suites, two-cuda, two-hip, one, guarded, figures or proofs, not $part" >&2; exit 2 ;;
+        *) echo "plan: memchecks, syncchecks, suites, two-cuda, two-hip, one, guarded, figures, beside or proofs, not $part" >&2; exit 2 ;;
     esac
 done
