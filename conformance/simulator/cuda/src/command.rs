@@ -156,9 +156,13 @@ impl Command {
             Command::Graph(launch) => launch.run(stream, point),
             Command::Nothing => {}
             _ if !healthy => {}
-            Command::Kernel(kernel) => use_memory(stream, || kernel.run(point)),
-            Command::Copy(copy, _) => use_memory(stream, || copy.run(point).map_err(|denied| refuse("copy", denied))),
-            Command::Fill(fill) => use_memory(stream, || fill.run(point).map_err(|denied| refuse("fill", denied))),
+            Command::Kernel(kernel) => use_memory(stream, point, || kernel.run(point)),
+            Command::Copy(copy, _) => {
+                use_memory(stream, point, || copy.run(point).map_err(|denied| refuse("copy", denied)))
+            }
+            Command::Fill(fill) => {
+                use_memory(stream, point, || fill.run(point).map_err(|denied| refuse("fill", denied)))
+            }
             Command::Host(function, data) => {
                 stream.tell_host_before(point);
                 call_host(function, data);
@@ -174,8 +178,8 @@ impl Command {
 }
 
 /// Does what uses memory, unless the device is lost by now.
-fn use_memory(stream: &Stream, work: impl FnOnce() -> Result) {
-    if let Some(_at_work) = stream.context.device.begin_work()
+fn use_memory(stream: &Stream, point: &Point, work: impl FnOnce() -> Result) {
+    if let Some(_at_work) = stream.context.device.begin_work(point.tick)
         && let Err(error) = work()
     {
         stream.context.fail(error);

@@ -2,6 +2,7 @@
 //!
 //! Devices are made once, by `cuInit`, and live as long as the process. Nothing here starts a thread.
 
+use crate::clock;
 use crate::config::Config;
 use crate::context::Context;
 use crate::pool::Pool;
@@ -36,6 +37,8 @@ pub struct Device {
     pub current_pool: Mutex<Option<Arc<Pool>>>,
     used: AtomicU64,
     lost: AtomicBool,
+    /// The tick of the last end of a loss.
+    usable_since: AtomicU64,
     /// Shared by commands that use memory: nothing of a device runs any more once somebody was told that it is lost.
     at_work: RwLock<()>,
 }
@@ -100,6 +103,7 @@ impl Device {
             current_pool: Mutex::new(None),
             used: AtomicU64::new(0),
             lost: AtomicBool::new(false),
+            usable_since: AtomicU64::new(0),
             at_work: RwLock::new(()),
         }
     }
@@ -140,16 +144,21 @@ impl Device {
     /// Makes all further work on the device fail, or ends that. What runs there has ended when this returns: whoever is told of the
     /// loss may free memory that it uses.
     pub fn set_lost(&self, lost: bool) {
+        if !lost && self.is_lost() {
+            // A stream's thread may come to what was submitted before only now, when the memory that it would use has gone.
+            self.usable_since.store(clock::tick(), Ordering::Release);
+        }
         self.lost.store(lost, Ordering::Release);
         if lost {
             drop(self.at_work.write());
         }
     }
 
-    /// For a command of the device's that uses memory, as long as it does; `None` once the device is lost.
-    pub fn begin_work(&self) -> Option<RwLockReadGuard<'_, ()>> {
+    /// For a command of the device's that uses memory and was submitted at that tick, as long as it does; `None` if the device is
+    /// lost, or was since then.
+    pub fn begin_work(&self, submitted: u64) -> Option<RwLockReadGuard<'_, ()>> {
         let at_work = self.at_work.read();
-        (!self.is_lost()).then_some(at_work)
+        (!self.is_lost() && submitted >= self.usable_since.load(Ordering::Acquire)).then_some(at_work)
     }
 
     /// Whether the device is lost.

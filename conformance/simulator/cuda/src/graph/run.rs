@@ -181,13 +181,13 @@ impl Run {
     fn do_work(&self, number: usize, work: &Work, device: &Device) -> Result {
         let point = &self.point;
         match work {
-            Work::Kernel(kernel) => use_memory(device, || kernel.run(point)),
-            Work::Copy(copy) => {
-                use_memory(device, || copy.what.run(point).map_err(|denied| command::refuse("graph copy", denied)))
-            }
-            Work::Fill(fill) => {
-                use_memory(device, || fill.what.run(point).map_err(|denied| command::refuse("graph fill", denied)))
-            }
+            Work::Kernel(kernel) => use_memory(device, point, || kernel.run(point)),
+            Work::Copy(copy) => use_memory(device, point, || {
+                copy.what.run(point).map_err(|denied| command::refuse("graph copy", denied))
+            }),
+            Work::Fill(fill) => use_memory(device, point, || {
+                fill.what.run(point).map_err(|denied| command::refuse("graph fill", denied))
+            }),
             Work::Host(function, data) => {
                 self.stream.tell_host_before(point);
                 command::call_host(*function, *data);
@@ -214,8 +214,8 @@ impl Run {
 }
 
 /// Does what uses memory, unless the device is lost by now.
-fn use_memory(device: &Device, work: impl FnOnce() -> Result) -> Result {
-    match device.begin_work() {
+fn use_memory(device: &Device, point: &Point, work: impl FnOnce() -> Result) -> Result {
+    match device.begin_work(point.tick) {
         Some(_at_work) => work(),
         None => Ok(()),
     }
