@@ -3,6 +3,7 @@
 
 use core::ptr::null_mut;
 
+use ur_conformance::memory::is_guarded;
 use ur_conformance::native::Streams;
 use ur_conformance::{Fixture, Kind, Memory, child, needs_sim, ok, ur};
 
@@ -42,6 +43,10 @@ fn urUSMFree_frees_an_allocation_that_lies_where_memory_of_another_process_was()
     }
     let fixture = Fixture::new();
     needs_sim!(fixture);
+    if is_guarded() {
+        // A guarded block is a part of its native allocation, which the native library closes by its start alone.
+        return;
+    }
     let memory = fixture.memory(Kind::Device, BYTES);
     let data = get(&fixture, memory.pointer());
     // Without pools each allocation has an address that the native library gave.
