@@ -278,8 +278,8 @@ fn pinned_memory_that_is_kept_and_never_used_again_makes_room_for_what_comes_and
     come_and_go(&fixture, &queue, 40 << 20);
     (0..40).for_each(|_| come_and_go(&fixture, &queue, SIZE));
     let (_, calls) = sim.calls_of(|| (0..10).for_each(|_| come_and_go(&fixture, &queue, SIZE)));
-    let count = |name| calls.get(name).copied().unwrap_or(0);
-    assert_eq!((count("cuMemHostAlloc"), count("cuMemFreeHost")), (0, 0), "allocations and frees for ten maps");
+    // What the forty gave back may be freed by now only, so frees are not counted: a piece that was freed would be made anew.
+    assert!(!calls.contains_key("cuMemHostAlloc"), "{calls:?}");
 }
 
 #[test]
