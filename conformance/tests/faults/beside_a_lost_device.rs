@@ -11,7 +11,7 @@ use ur_conformance::ffi::{
 use ur_conformance::memory::allocate;
 use ur_conformance::pool::{self, Figures, NATIVE_POOLS, Plan, Take, free, give};
 use ur_conformance::{
-    Buffer, Fixture, Kernel, Kind, Launch, Queue, Sim, ask, child, expect_success, needs_sim, ok, query, ur,
+    Buffer, Fixture, Kernel, Kind, Launch, Memory, Queue, Sim, ask, child, expect_success, needs_sim, ok, query, ur,
 };
 
 const MIB: usize = 1 << 20;
@@ -259,4 +259,35 @@ fn bytes_that_the_application_wrote_anew_are_its_own_though_a_lost_device_brough
     }
     drop(buffer);
     assert_eq!(own, vec![110; 1024]);
+}
+
+/// The memory of a test that has ended may be gone by then.
+#[test]
+fn what_a_lost_device_had_to_do_is_not_done_once_a_test_has_made_it_usable_again() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let (queue, memory) = (fixture.in_order(), fixture.memory(Kind::Device, 4));
+    let [early, late] = [(); 2].map(|()| fixture.memory(Kind::Host, 4));
+    memory.write(&queue, &[7u32]);
+    [&early, &late].into_iter().for_each(|host| host.store(0, 1));
+    let copy = |to: &Memory<'_>| {
+        ok!(Enqueue.pfnUSMMemcpy(
+            queue.handle(),
+            false.into(),
+            to.pointer(),
+            memory.pointer(),
+            4,
+            0,
+            null(),
+            null_mut()
+        ));
+    };
+    let held = sim.hold();
+    copy(&early);
+    sim.lose_device(0);
+    sim.clear_faults();
+    copy(&late);
+    drop(held);
+    queue.finish();
+    assert_eq!([early.load(0), late.load(0)], [1, 7]);
 }

@@ -66,6 +66,25 @@ fn heard<T>(answers: &Receiver<T>, what: &str) -> T {
     answers.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{what}"))
 }
 
+/// The events of the commands that [`fill`] enqueued.
+fn events_of(fills: &Receiver<Vec<usize>>) -> Vec<Event> {
+    let events = heard(fills, "the function was not called");
+    events.into_iter().map(|event| Event::take(core::ptr::with_exposed_provenance_mut(event))).collect()
+}
+
+/// None of them is complete while the gate is closed, which this opens; `free` is a queue that goes on.
+#[track_caller]
+fn expect_none_early(events: &[Event], gate: &mut Gate<'_>, kernel: &Kernel, free: &Queue) {
+    // What does not wait has run by then.
+    for _ in 0..MANY {
+        Launch::new(kernel, &[1]).event_on(free).wait();
+    }
+    let early = events.iter().filter(|event| status(event) == Status::COMPLETE).count();
+    assert!(!gate.has_passed());
+    gate.open();
+    assert_eq!(early, 0, "commands that came before what their queue waits for");
+}
+
 /// Streams that wait occupy hardware channels, so the queue that goes on has one of its own.
 #[test]
 fn urEnqueueNativeCommandExp_that_was_kept_has_its_function_s_commands_wait_for_the_queue_s_barrier() {
@@ -87,17 +106,8 @@ fn urEnqueueNativeCommandExp_that_was_kept_has_its_function_s_commands_wait_for_
         let call = native_command(&queue, fill, &mut data);
         gate.block(&other);
         other.signal(&timeline, 1);
-        let events = heard(&fills, "the function was not called");
-        let events: Vec<Event> =
-            events.into_iter().map(|event| Event::take(core::ptr::with_exposed_provenance_mut(event))).collect();
-        // What does not wait has run by then.
-        for _ in 0..MANY {
-            Launch::new(&kernel, &[1]).event_on(&free).wait();
-        }
-        let early = events.iter().filter(|event| status(event) == Status::COMPLETE).count();
-        assert!(!gate.has_passed());
-        gate.open();
-        assert_eq!(early, 0, "commands that came before what their queue waits for");
+        let events = events_of(&fills);
+        expect_none_early(&events, &mut gate, &kernel, &free);
         call.wait();
         queue.finish();
         other.finish();
@@ -129,9 +139,7 @@ fn urEnqueueTimelineWaitExt_that_is_kept_while_a_kept_function_runs_holds_back_e
             event_of(|event| ur!(TimelineExt.pfnEnqueueTimelineWaitExt(q, 1, handle, value, 0, null(), event)));
         timeline.signal(1);
         // The function's commands are on every stream of the queue, and do not wait for the second value.
-        let events = heard(&fills, "the function was not called");
-        let events: Vec<Event> =
-            events.into_iter().map(|event| Event::take(core::ptr::with_exposed_provenance_mut(event))).collect();
+        let events = events_of(&fills);
         events.iter().for_each(Event::wait);
         call.wait();
         gate.block(&other);
@@ -140,14 +148,7 @@ fn urEnqueueTimelineWaitExt_that_is_kept_while_a_kept_function_runs_holds_back_e
             std::thread::yield_now();
         }
         let later: Vec<Event> = (0..MANY).map(|_| Launch::new(&kernel, &[1]).event_on(&queue)).collect();
-        // What does not wait has run by then.
-        for _ in 0..MANY {
-            Launch::new(&kernel, &[1]).event_on(&free).wait();
-        }
-        let early = later.iter().filter(|event| status(event) == Status::COMPLETE).count();
-        assert!(!gate.has_passed());
-        gate.open();
-        assert_eq!(early, 0, "commands that came before what their queue waits for");
+        expect_none_early(&later, &mut gate, &kernel, &free);
         queue.finish();
         other.finish();
     });
@@ -176,17 +177,8 @@ fn urQueueRelease_leaves_the_function_of_a_kept_native_command_the_queue_s_barri
         let call = native_command(&queue, fill, &mut data);
         drop(queue);
         timeline.signal(1);
-        let events = heard(&fills, "the function was not called");
-        let events: Vec<Event> =
-            events.into_iter().map(|event| Event::take(core::ptr::with_exposed_provenance_mut(event))).collect();
-        // What does not wait has run by then.
-        for _ in 0..MANY {
-            Launch::new(&kernel, &[1]).event_on(&free).wait();
-        }
-        let early = events.iter().filter(|event| status(event) == Status::COMPLETE).count();
-        assert!(!gate.has_passed());
-        gate.open();
-        assert_eq!(early, 0, "commands that came before what their queue waits for");
+        let events = events_of(&fills);
+        expect_none_early(&events, &mut gate, &kernel, &free);
         events.iter().for_each(Event::wait);
         call.wait();
     });
