@@ -1,7 +1,7 @@
 //! Pinned memory that commands copy through ([`crate::stream::staging`]), kept for the next one.
 //!
 //! Making pinned memory takes long and freeing it waits for the whole device, so what a command used goes to the device's cache,
-//! in sizes that are powers of two, and back to the native library only when the cache is full or ends: on the thread that
+//! in sizes that are powers of two (larger ones than it keeps are closer to what was asked for), and back to the native library only when the cache is full or ends: on the thread that
 //! may wait ([`crate::device::deferred`]), since commands must not. What lies in the cache is used by nothing any more. In a full
 //! one, sizes that nobody has asked for lately make room.
 //!
@@ -78,6 +78,7 @@ impl Recycled {
     /// The class of a size, which is used now.
     fn class(&mut self, size: usize) -> &mut Class {
         let class = size.trailing_zeros() as usize;
+        debug_assert!(size.is_power_of_two());
         if self.classes.len() <= class {
             self.classes.resize_with(class + 1, Class::default);
         }
@@ -88,6 +89,9 @@ impl Recycled {
     }
 
     fn take(&mut self, size: usize) -> Option<usize> {
+        if size > MOST_KEPT {
+            return None;
+        }
         let address = self.class(size).addresses.pop()?;
         self.bytes -= size;
         Some(address)
@@ -96,11 +100,14 @@ impl Recycled {
     /// Takes a piece back. What there is no room for is the caller's.
     fn put(&mut self, address: usize, size: usize) -> Superfluous {
         let mut superfluous = Superfluous::new();
+        if size > MOST_KEPT {
+            superfluous.push(address);
+            return superfluous;
+        }
         self.class(size).addresses.push(address);
         self.bytes += size;
         while self.bytes > MOST_KEPT {
-            let class = if size > MOST_KEPT { None } else { self.unused_lately() };
-            let class = class.unwrap_or(size.trailing_zeros() as usize);
+            let class = self.unused_lately().unwrap_or(size.trailing_zeros() as usize);
             superfluous.extend(self.classes[class].addresses.pop());
             self.bytes -= 1 << class;
         }
@@ -160,9 +167,14 @@ impl StagingPages {
     }
 }
 
-/// The size of a piece for so many bytes.
+/// The size of a piece for so many bytes. Of those that are not kept there are eight to a doubling, so that at most an eighth is
+/// pinned for nothing, and whoever keeps one for its own next command still uses it for a little more or less.
 fn size_for(bytes: usize) -> Option<usize> {
-    bytes.max(LEAST).checked_next_power_of_two()
+    if bytes <= MOST_KEPT {
+        return Some(bytes.max(LEAST).next_power_of_two());
+    }
+    let doubling = (bytes - 1).ilog2();
+    bytes.checked_next_multiple_of(1 << (doubling - 3))
 }
 
 fn reclaimers<D: Driver>() -> &'static WeakList<dyn ReclaimStaging<D>> {
@@ -310,10 +322,44 @@ mod tests {
     }
 
     #[test]
+    fn a_piece_has_at_most_an_eighth_more_than_was_asked_for_if_it_is_not_kept() {
+        const MIB: usize = 1 << 20;
+        let asked = [
+            1,
+            LEAST,
+            LEAST + 1,
+            33 * MIB,
+            MOST_KEPT,
+            MOST_KEPT + 1,
+            65 * MIB,
+            72 * MIB,
+            127 * MIB,
+            128 * MIB,
+            129 * MIB,
+        ];
+        let sizes = asked.map(size_for);
+        let given = [
+            LEAST,
+            LEAST,
+            2 * LEAST,
+            MOST_KEPT,
+            MOST_KEPT,
+            72 * MIB,
+            72 * MIB,
+            72 * MIB,
+            128 * MIB,
+            128 * MIB,
+            144 * MIB,
+        ];
+        assert_eq!(sizes, given.map(Some));
+        assert_eq!(size_for(usize::MAX), None);
+    }
+
+    #[test]
     fn a_piece_that_is_larger_than_all_that_is_kept_displaces_nothing() {
         let mut kept = Recycled::default();
         assert!(kept.put(7, LEAST).is_empty());
-        assert_eq!(use_often(&mut kept, 2 * MOST_KEPT, LATELY + 1).len() as u64, LATELY + 1);
+        assert_eq!(use_often(&mut kept, MOST_KEPT + (8 << 20), LATELY + 1).len() as u64, LATELY + 1);
         assert_eq!((kept.take(LEAST), kept.bytes), (Some(7), 0));
     }
 }
