@@ -17,8 +17,10 @@ use crate::sync::mutation;
 /// How many there are in a heap: as many threads have one to themselves.
 pub const SHARDS: usize = 32;
 
-/// So much more kept memory than at the last time makes the heap look at its bound.
-const LOOK_EVERY: usize = 2 << 20;
+/// So much more kept memory than at the last time makes the heap look at its bound. As much in every shard may be kept beyond it:
+/// together half of the 64 MiB that may be kept anyway.
+const LOOK_EVERY: usize = 1 << 20;
+const _: () = assert!(SHARDS * LOOK_EVERY <= 32 << 20);
 
 /// So many recent blocks, or a full stack of fewer, are worth a look at the streams.
 const ENOUGH: usize = 8;
