@@ -50,26 +50,27 @@ impl Completion {
         Self::new(known, stream.context.clone(), shared, stream.has_unseen())
     }
 
-    /// The stream got here.
+    /// The stream got here. Other processes are told first: whoever knows it here may end the process at once.
     pub fn reach(&self, floor: u64) {
         self.floor.store(floor, Ordering::Release);
-        *self.at.lock() = Some(Instant::now());
-        self.done.store(true, Ordering::Release);
-        self.reached.notify_all();
         if let Some((records, number)) = &self.shared {
             records.reach(*number);
         }
+        *self.at.lock() = Some(Instant::now());
+        self.done.store(true, Ordering::Release);
+        self.reached.notify_all();
     }
 
     fn of_others(&self) -> Option<&(Arc<SharedRecords>, u64)> {
         self.shared.as_ref().filter(|_| self.foreign)
     }
 
-    /// Whether the stream got here.
+    /// Whether the stream got here. What another process may know already is known here, too.
     pub fn is_done(&self) -> bool {
-        match self.of_others() {
-            Some((records, number)) => records.is_reached(*number),
-            None => self.done.load(Ordering::Acquire),
+        match &self.shared {
+            Some((records, number)) if self.foreign => records.is_reached(*number),
+            Some((records, number)) if records.was_last_to_reach(*number) => true,
+            _ => self.done.load(Ordering::Acquire),
         }
     }
 
@@ -257,5 +258,35 @@ impl Event {
             (Some(from), Some(to)) => Ok(-milliseconds(from - to)),
             _ => Err(CUDA_ERROR_NOT_READY),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::device;
+    use core::hint::spin_loop;
+    use std::thread::scope;
+
+    #[test]
+    fn what_its_own_process_knows_to_be_reached_all_processes_know() {
+        device::make(Config::from_env().expect("a configuration"));
+        let context = Context::create(device::get(0).expect("a device"), false, 0);
+        let records = SharedRecords::new().expect("memory for a page");
+        for _ in 0..2000 {
+            let number = records.give();
+            let shared = Some((records.clone(), number));
+            let completion = Completion::new(Clock::default(), context.clone(), shared, false);
+            scope(|threads| {
+                threads.spawn(|| completion.reach(0));
+                while !completion.is_done() {
+                    spin_loop();
+                }
+                // The process may end here, and its threads with it.
+                assert!(records.is_reached(number), "record {number}");
+            });
+        }
+        context.destroy();
     }
 }

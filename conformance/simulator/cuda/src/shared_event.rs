@@ -116,6 +116,11 @@ impl SharedRecords {
         self.slot(number).load(Ordering::Acquire) >= number
     }
 
+    /// Whether a stream got to that record, and to none after it that has the same slot.
+    pub fn was_last_to_reach(&self, number: u64) -> bool {
+        self.slot(number).load(Ordering::Acquire) == number
+    }
+
     /// Blocks until a stream gets to that record.
     pub fn wait(&self, number: u64) {
         let bell = &self.page().bell;
