@@ -4,8 +4,8 @@ use core::ffi::{c_int, c_ulong};
 use core::fmt::Write as _;
 
 use ur_conformance::child::{self, Piped};
-use ur_conformance::ffi::ur_result_t as Code;
-use ur_conformance::{Event, Fixture, Gate, Queue, Timeline, extension, ok, ur};
+use ur_conformance::ffi::{ur_event_info_t, ur_event_status_t as Status, ur_result_t as Code};
+use ur_conformance::{Event, Fixture, Gate, Queue, Timeline, ask, extension, ok, query, ur};
 
 /// So long a wait takes at most: far more than it needs, since only one that hangs gets there.
 pub const PATIENCE: u64 = 30_000_000_000;
@@ -124,6 +124,7 @@ fn serve(fixture: &Fixture, data: &[u8]) {
         timeline: Timeline::open(fixture, data),
         queue: fixture.in_order(),
         gate: Gate::new(fixture),
+        later: Gate::new(fixture),
         point: None,
     };
     child::say("here");
@@ -134,6 +135,8 @@ struct Servant<'f> {
     timeline: Timeline,
     queue: Queue,
     gate: Gate<'f>,
+    /// One that stays closed.
+    later: Gate<'f>,
     point: Option<Event>,
 }
 
@@ -142,13 +145,19 @@ impl Servant<'_> {
         let mut lines = std::io::stdin().lines();
         while let Some(line) = lines.next() {
             let line = line.expect("what the test wants");
-            let mut words = line.split(' ');
+            let mut words = line.splitn(3, ' ');
             let what = words.next().unwrap_or_default();
             let value = words.next().map_or(0, |value| value.parse().expect("a value"));
             match what {
                 // Without exit handlers: a native library's can wait for what runs.
                 // SAFETY: no precondition.
                 "exit" => unsafe { libc::_exit(0) },
+                // Learns in a way of the API's that its signal of the value is reached, and is gone at once.
+                "learn-and-exit" => {
+                    self.learn(words.next().unwrap_or_default(), value);
+                    // SAFETY: no precondition.
+                    unsafe { libc::_exit(0) }
+                }
                 "release" => {
                     drop(self.point.take());
                     assert_eq!(self.timeline.release(), Code::SUCCESS);
@@ -157,6 +166,27 @@ impl Servant<'_> {
                 }
                 _ => child::say(&self.answer(what, value)),
             }
+        }
+    }
+
+    /// Signals a value and has it reached; knows so at the end, by `way`.
+    fn learn(&mut self, way: &str, value: u64) {
+        let (timeline, queue) = (&self.timeline, &self.queue);
+        self.gate.block(queue);
+        let event = queue.signal_after(timeline, value, &[]);
+        if way == "event, with a signal behind it" {
+            self.later.block(queue);
+            queue.signal(timeline, value + 1);
+        }
+        self.gate.open();
+        match way {
+            "queue" => queue.finish(),
+            "event" | "event, with a signal behind it" => event.wait(),
+            "status" => while status(&event) != Status::COMPLETE {},
+            "host" => assert_eq!(timeline.wait(value, u64::MAX), Code::SUCCESS),
+            "watch" => assert_eq!(timeline.wait(value, PATIENCE), Code::SUCCESS),
+            "value" => while timeline.value() < value {},
+            other => panic!("`{other}` is no way to know"),
         }
     }
 
@@ -205,6 +235,10 @@ impl Servant<'_> {
             other => panic!("`{other}` is nothing to do"),
         }
     }
+}
+
+fn status(event: &Event) -> Status {
+    Status(query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_EXECUTION_STATUS))))
 }
 
 /// How many descriptors this process has.

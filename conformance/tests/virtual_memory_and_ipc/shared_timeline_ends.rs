@@ -97,6 +97,28 @@ fn a_process_that_exits_at_once_with_a_signal_not_reached_fails_who_waits() {
     });
 }
 
+/// Whatever a process was told to be reached, the others are told too, so that it may end as soon as it knows.
+#[test]
+fn a_process_that_knows_its_signal_to_be_reached_may_exit_at_once() {
+    let test = "a_process_that_knows_its_signal_to_be_reached_may_exit_at_once";
+    let ways = ["queue", "event", "status", "host", "watch", "value"];
+    peers::with(test, |_, shared, signallers: [_; 6]| {
+        for ((way, value), mut signaller) in ways.into_iter().zip(1..).zip(signallers) {
+            signaller.tell(&format!("learn-and-exit {value} {way}"));
+            assert_eq!((shared.wait(value, PATIENCE), shared.status()), (SUCCESS, SUCCESS), "{way}");
+        }
+    });
+}
+
+#[test]
+fn a_process_that_knows_its_first_signal_to_be_reached_still_owes_the_second() {
+    let test = "a_process_that_knows_its_first_signal_to_be_reached_still_owes_the_second";
+    peers::with(test, |_, shared, [mut signaller]| {
+        signaller.tell("learn-and-exit 1 event, with a signal behind it");
+        assert_eq!((shared.wait(2, PATIENCE), shared.value()), (LOST, 1));
+    });
+}
+
 #[test]
 fn a_process_that_releases_its_handle_still_reaches_what_it_has_submitted() {
     let test = "a_process_that_releases_its_handle_still_reaches_what_it_has_submitted";

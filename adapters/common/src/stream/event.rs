@@ -370,8 +370,8 @@ impl<D: Driver> Event<D> {
         if self.is_off_stream() {
             return;
         }
-        self.complete.store(true, Ordering::Release);
         self.stream.note_completed(self.position);
+        self.complete.store(true, Ordering::Release);
     }
 
     /// Whether the command has finished.

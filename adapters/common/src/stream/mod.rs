@@ -17,6 +17,7 @@ pub mod idle;
 mod lent;
 pub mod memory;
 pub mod promise;
+mod publications;
 pub mod reusable;
 pub mod service;
 pub mod staging;
@@ -44,6 +45,8 @@ use crate::object::error::{self, Result};
 use crate::object::recycled::{Recycled, Ring};
 use crate::stream::delegated::{Word, Words};
 use crate::stream::event::Event;
+use crate::stream::lent::Parting;
+use crate::stream::publications::Publications;
 use crate::stream::times::TimedEvents;
 use crate::sync::barrier;
 use crate::sync::biased_lock::{BiasedLock, Guard};
@@ -64,6 +67,8 @@ pub struct Stream<D: Driver> {
     shared: AtomicBool,
     /// Whether the holder of the lock is inside a native call that can block, with every earlier event recorded.
     calling: AtomicBool,
+    /// Whether other processes are told of what the stream reaches.
+    publishes: AtomicBool,
     state: BiasedLock<StreamState<D>>,
     words: Words<D>,
     /// Dropped before the device's state: blocks that nobody freed give up their pools with it, and the state's end is
@@ -83,6 +88,7 @@ pub struct Stream<D: Driver> {
     before_capture: Mutex<Option<Arc<PooledEvent<D>>>>,
     /// Of a stream of the application's, what it was given when the application let go of it.
     parting: RwLock<Option<Parting<D>>>,
+    publications: Publications,
 }
 
 /// Native calls that a stream takes without making its caller wait. Drivers have room for five times as many copies from another device.
@@ -95,14 +101,6 @@ enum Owned {
     Made(StreamKind),
     /// The application's once.
     Given,
-}
-
-/// All that a stream was given when the application let go of it.
-struct Parting<D: Driver> {
-    /// The number of the last command.
-    position: u64,
-    /// Recorded behind it; `None` where it was known to have finished.
-    last: Option<Arc<PooledEvent<D>>>,
 }
 
 /// What changes with every command; behind the stream's lock.
@@ -187,8 +185,10 @@ impl<D: Driver> Stream<D> {
             capturing: AtomicBool::new(false),
             before_capture: Mutex::default(),
             parting: RwLock::default(),
+            publications: Publications::default(),
             shared: AtomicBool::new(shared),
             calling: AtomicBool::new(false),
+            publishes: AtomicBool::new(false),
             words: Words::default(),
             state: BiasedLock::new(StreamState {
                 position: 0,
@@ -332,6 +332,9 @@ impl<D: Driver> Stream<D> {
 
     /// Notes that every command up to `position` has finished.
     pub fn note_completed(&self, position: u64) {
+        if unlikely(self.publishes.load(Ordering::Acquire)) {
+            self.publish(position);
+        }
         self.last_completed.fetch_max(position, Ordering::AcqRel);
     }
 
@@ -464,18 +467,6 @@ impl<D: Driver> Stream<D> {
             barrier::relax();
         }
         Ok(())
-    }
-
-    /// Records what is pending and somebody holds: whoever does so later would wait for what the stream is given meanwhile. A
-    /// stream that is inside a call has done so.
-    pub fn record_held(&self) {
-        if self.is_untouched() {
-            return;
-        }
-        if let Some(mut state) = self.lock_unless_calling() {
-            // What cannot be recorded stays pending, and completes later than it could.
-            let _ = state.record_pending_events();
-        }
     }
 
     /// Lets go of what the stream keeps for a queue that the application has released: events that nobody else holds, which

@@ -8,12 +8,26 @@ use ur_ffi::{ur_command_t, ur_event_handle_t};
 use crate::driver::Driver;
 use crate::object::error::Result;
 use crate::object::recycled::Recycled;
-use crate::stream::StreamState;
 use crate::stream::event::Event;
+use crate::stream::{Stream, StreamState};
 use crate::sync::unlikely::unlikely;
 
 /// Events that stand for the last command, at most: each is looked at when another one is wanted.
 const MOST_TAILS: usize = 8;
+
+impl<D: Driver> Stream<D> {
+    /// Records what is pending and somebody holds: whoever does so later would wait for what the stream is given meanwhile. A
+    /// stream that is inside a call has done so.
+    pub fn record_held(&self) {
+        if self.is_untouched() {
+            return;
+        }
+        if let Some(mut state) = self.lock_unless_calling() {
+            // What cannot be recorded stays pending, and completes later than it could.
+            let _ = state.record_pending_events();
+        }
+    }
+}
 
 impl<D: Driver> StreamState<D> {
     /// Gives every tail event that somebody still holds its native event, and lets go of the others. To be

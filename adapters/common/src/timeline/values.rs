@@ -435,15 +435,16 @@ impl<D: Driver> Values<D> {
     }
 
     pub(super) fn note_reached(&self, value: u64) {
+        // Others first: whoever knows it here may end this process.
+        if let Some(link) = self.shared() {
+            link.reach(value);
+        }
         let (through, is_awaited) = {
             let mut state = self.state.lock();
             let is_news = value > state.reached;
             (state.reach(value), is_news && state.watching > 0)
         };
         drop(through);
-        if let Some(link) = self.shared() {
-            link.reach(value);
-        }
         // A thread that has looked and not begun to watch yet finds no signal to watch any more.
         if is_awaited {
             self.watchers.wake();

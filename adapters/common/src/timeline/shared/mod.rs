@@ -3,7 +3,8 @@
 //! What this process's queues signal is known here as of any timeline, and waited for as any event. What another process
 //! signals is a promise that the [`sleeper`] resolves when the value is *reached*: a native wait for memory would hang for ever
 //! behind a process that dies, and nobody could end it. A queue's signal is published when its command is complete, by
-//! a callback; the host's at once. So every handover between processes goes by the hosts' way.
+//! a callback, and before this process is told so ([`Stream::publish_at`](crate::stream::Stream::publish_at)); the host's at once.
+//! So every handover between processes goes by the hosts' way.
 //!
 //! [`file`] is what they share, [`peers`] tells of their end. Must never let a word of the file be more than a value, a failure
 //! or a wake-up: others write there.
@@ -226,6 +227,10 @@ impl<D: Driver> Values<D> {
 
     /// Has other processes told when a submitted signal is reached, or never will be.
     pub(super) fn publish_to_others(self: &Arc<Self>, value: u64, event: &SharedEvent<D>) {
+        // Whoever ends the signal keeps the values until the stream has nothing to tell of it: they never go under a stream's locks.
+        let me = Arc::downgrade(self);
+        let reach = move || me.upgrade().iter().filter_map(|me| me.shared()).for_each(|link| link.reach(value));
+        event.stream.publish_at(event.position, Box::new(reach));
         let end = || {
             let (values, event) = (Arc::clone(self), Arc::clone(event));
             move || values.end_signal(value, &event)
@@ -242,6 +247,7 @@ impl<D: Driver> Values<D> {
             own_thread::start("ur-signal", wait).map_err(own_thread::no_thread)
         });
         if let Err(cause) = told {
+            event.stream.forget_publications(event.position);
             self.lose(value, &cause);
         }
     }
@@ -251,6 +257,7 @@ impl<D: Driver> Values<D> {
             Ok(()) => self.note_reached(value),
             Err(cause) => self.lose(value, &cause),
         }
+        event.stream.forget_publications(event.position);
         self.watchers().wake();
         let file = self.shared().map(|link| Arc::clone(link.file()));
         drop(self);
