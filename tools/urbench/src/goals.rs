@@ -9,7 +9,7 @@ use crate::growth::{FREE, KEPT_ALLOC, KEPT_WAIT, QUERY};
 use crate::lifetimes;
 use crate::outcome::{Case, Outcome};
 use crate::stats::Summary;
-use crate::threads::{MANY_CASE, PLAIN_CASES, SHARED_CASE};
+use crate::threads::{MACHINE_CASE, MANY_CASE, PLAIN_CASES, SHARED_CASE};
 use crate::work::{BEHIND, BEHIND_LAUNCH, HOST, SHARED, programs, timelines};
 
 /// What is appended to a case that was measured with magazines off.
@@ -68,7 +68,7 @@ const EVENTS: &str = "work: alloc + free 1 MiB, events";
 const LIBSYCL: &str = "work: alloc + free 1 MiB, libsycl";
 
 #[rustfmt::skip]
-const GOALS: [Goal; 96] = [
+const GOALS: [Goal; 97] = [
     off("alloc + free 1 MiB, magazine off", ALLOC, Ratio, Most(1.06), "1.09-1.47"),
     goal("alloc + free 1 MiB, magazine on", ALLOC, Ratio, Most(0.25), "1.09-1.47"),
     goal("alloc + free with events", EVENTS, Ratio, Most(0.35), "2.8-4.2"),
@@ -90,6 +90,7 @@ const GOALS: [Goal; 96] = [
     goal("8 threads, alloc + free: throughput", MANY_CASE, Throughput, Least(6.0), "x0.23"),
     goal("8 threads, plain device memory 256 B: throughput", PLAIN_CASES[0], Throughput, Least(6.0), ""),
     goal("8 threads, plain device memory 64 KiB: throughput", PLAIN_CASES[1], Throughput, Least(6.0), ""),
+    goal("8 threads, arithmetic alone: throughput", MACHINE_CASE, Throughput, Limit::None, ""),
     goal("retain + release of a handle", RETAIN, Nanoseconds(2.0), Limit::None, "16-19 ns"),
     goal("retain + release over two atomic additions", RETAIN, Ratio, Most(1.25), ""),
     goal("two atomic additions on this machine", ATOMICS, Nanoseconds(1.0), Limit::None, ""),

@@ -226,6 +226,7 @@ fn cases(fixture: &Fixture<'_>, options: &Options, outcome: &mut Outcome) {
         outcome.add("threads", threads::cases(fixture, options));
         outcome.add(threads::SHARED_CASE, threads::shared(fixture, options));
         outcome.add("threads: plain memory", threads::plain(fixture, options));
+        outcome.add(threads::MACHINE_CASE, threads::machine(options));
     }
     if options.wants_some_of("replays") {
         for (name, cases) in replay::cases(fixture, options) {

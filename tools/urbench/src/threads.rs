@@ -1,6 +1,7 @@
 //! Stream-ordered memory from several threads, each with a queue of its own, and plain memory: how much more they do together
-//! than one.
+//! than one. Beside it what the machine lets them do: a virtual one does not always say which of its cores are one.
 
+use std::hint::black_box;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,8 @@ const MANY: usize = 8;
 pub const MANY_CASE: &str = "threads: 8, alloc + free 64 KiB";
 /// The wide cases of plain memory.
 pub const PLAIN_CASES: [&str; 2] = ["threads: 8, plain device memory 256 B", "threads: 8, plain device memory 64 KiB"];
+/// The wide case of what shares nothing: no other can do better on the machine.
+pub const MACHINE_CASE: &str = "threads: 8, arithmetic alone";
 /// Threads that share a queue.
 const SHARING: usize = 4;
 /// Their case's name.
@@ -81,6 +84,24 @@ pub fn plain(fixture: &Fixture<'_>, options: &Options) -> Result<Vec<Case>, Fail
         cases.push(Case { throughput: Some(scaling), ..case(name_of_many, many, note) });
     }
     Ok(cases)
+}
+
+/// Arithmetic of one thread and of many, about as much as an allocation and its free take and as many at a time: threads whose cores
+/// are one in the hardware are slower for that alone.
+pub fn machine(options: &Options) -> Result<Vec<Case>, Failure> {
+    let once = |lane: usize| {
+        let mut values = [1, 3, 5, 7, 11, 13, 17, 19].map(|value| black_box(lane as u64 + value));
+        for _ in 0..16 {
+            values = values.map(|value| value.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23));
+        }
+        black_box(values);
+        Ok(())
+    };
+    let [one, many] = measure(&once, &|_| Ok(()), options)?;
+    let scaling = one.combine(&many, |one, many| one / many);
+    let note = format!("throughput x{:.2} of one thread", scaling.median);
+    let case = Case { name: MACHINE_CASE.to_owned(), measured: many, throughput: Some(scaling), note, ..Case::default() };
+    Ok(vec![case])
 }
 
 /// Launches of several threads on one queue, against as many on one stream.
