@@ -20,12 +20,14 @@ map=$(dirname "$0")/libraries/$3/src/generated/libur_loader.map
 for file in "$1" "$map"; do
     [ -f "$file" ] || { echo "$0: there is no $file" >&2; exit 1; }
 done
-# A new file beside the old one, then a rename: a process that has the old one open keeps it whole.
-trap 'rm -f "$2.new"' EXIT
+# A new file beside the old one, then a rename: a process that has the old one open keeps it whole, and two builds at
+# once do not meet.
+new=$2.$$.new
+trap 'rm -f "$new"' EXIT
 # shellcheck disable=SC2086 # the words of a command
-${CC:-cc} -shared -o "$2.new" \
+${CC:-cc} -shared -o "$new" \
     -Wl,-soname,libur_loader.so.0 -Wl,--version-script="$map" \
     -Wl,--whole-archive "$1" -Wl,--no-whole-archive -Wl,--gc-sections \
     -Wl,--no-undefined -Wl,-z,relro,-z,now,-z,nodelete,-z,noexecstack -Wl,--build-id -Wl,--as-needed \
     -lgcc_s -lutil -lrt -lpthread -lm -ldl -lc
-mv "$2.new" "$2"
+mv "$new" "$2"
