@@ -115,12 +115,14 @@ beside() {
     export CUDA_VISIBLE_DEVICES=0 UR_HIP_LIBRARY="$dist/lib/libhip_on_cuda.so"
     for group in ${BESIDE_GROUPS:-work objects threads lifetimes growth hip-work}; do
         case $group in hip-*) adapter=libur_adapter_hip.so.0 ;; *) adapter=libur_adapter_cuda.so.0 ;; esac
-        # An adapter whose plain memory is native takes half a second for a round of eight threads.
-        case $group in threads) rounds=5 ;; *) rounds=21 ;; esac
+        # An adapter whose plain memory is native takes half a second for a round of eight threads, and every one a while to make 64,000
+        # objects.
+        case $group in threads) often="--processes 3 --rounds 5" ;; growth) often="" ;; *) often="--processes 3 --rounds 21" ;; esac
         for side in before after; do
             folder=$here/before
             [ $side = before ] || folder=$dist/lib
-            table "$group-$side" 60 --adapter "$folder/$adapter" --hip "$UR_HIP_LIBRARY" --only "${group#hip-}" --processes 3 --rounds $rounds
+            # shellcheck disable=SC2086 # the options are words
+            table "$group-$side" 60 --adapter "$folder/$adapter" --hip "$UR_HIP_LIBRARY" --only "${group#hip-}" $often
         done
     done
 }
