@@ -3,9 +3,9 @@
 
 use core::ptr::null;
 
-use ur_conformance::ffi::ur_context_handle_t;
+use ur_conformance::ffi::{ur_context_handle_t, ur_context_info_t as Info};
 use ur_conformance::memory::allocate;
-use ur_conformance::{Fixture, Kind, child, expect_success, needs_sim, ok};
+use ur_conformance::{Fixture, Kind, ask, child, expect_success, needs_sim, ok, query};
 
 const MIB: usize = 1 << 20;
 
@@ -55,6 +55,37 @@ fn urUSMFree_beside_a_native_free_that_waits_gives_back_no_more_than_is_beyond_t
             drop(held);
         });
         assert_eq!(native() - before, 2, "10 MiB were kept, and 6 stay");
+    });
+}
+
+/// Blocks that were between live ones when somebody looked, and were used again since, are as good as any others when they are freed.
+#[test]
+fn urUSMFree_of_blocks_that_could_not_go_back_once_and_were_used_again_leaves_no_more_than_the_bound() {
+    let test = "urUSMFree_of_blocks_that_could_not_go_back_once_and_were_used_again_leaves_no_more_than_the_bound";
+    child::with_pooled_memory(test, || {
+        const BLOCK: usize = 32 << 10;
+        let fixture = Fixture::new();
+        let context = fixture.context_of(&[fixture.device()]);
+        let of_context = |property| query::get::<u64>(ask!(Context.pfnGetInfo(context.handle(), property)));
+        let take_all = |count: usize| (0..count).map(|_| take(&fixture, context.handle(), BLOCK)).collect::<Vec<_>>();
+        let free = |block: usize| free(context.handle(), block);
+        let mut blocks = take_all(192 * MIB / BLOCK);
+        blocks.sort_unstable();
+        // One stays in each native allocation, or more.
+        let (held, freed): (Vec<_>, Vec<_>) = blocks.into_iter().enumerate().partition(|(place, _)| place % 32 == 0);
+        let count = freed.len();
+        freed.into_iter().for_each(|(_, block)| free(block));
+        let mut blocks = take_all(count);
+        blocks.extend(held.into_iter().map(|(_, block)| block));
+        blocks.sort_unstable();
+        // Whole native allocations.
+        let live = 20 * MIB / BLOCK;
+        blocks.drain(live..).for_each(free);
+        let (reserved, used) = (of_context(Info::USM_RESERVED_BYTES_EXP), of_context(Info::USM_USED_BYTES_EXP));
+        assert_eq!(used, (live * BLOCK) as u64);
+        let most = (64 << 20) + used / 8 + (8 << 20);
+        assert!(reserved - used <= most, "{} bytes are kept", reserved - used);
+        blocks.into_iter().for_each(free);
     });
 }
 

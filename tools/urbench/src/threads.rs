@@ -100,7 +100,8 @@ pub fn machine(options: &Options) -> Result<Vec<Case>, Failure> {
     let [one, many] = measure(&once, &|_| Ok(()), options)?;
     let scaling = one.combine(&many, |one, many| one / many);
     let note = format!("throughput x{:.2} of one thread", scaling.median);
-    let case = Case { name: MACHINE_CASE.to_owned(), measured: many, throughput: Some(scaling), note, ..Case::default() };
+    let case =
+        Case { name: MACHINE_CASE.to_owned(), measured: many, throughput: Some(scaling), note, ..Case::default() };
     Ok(vec![case])
 }
 

@@ -17,6 +17,7 @@ pub mod loss;
 pub mod memory;
 pub mod origin;
 pub mod own_memory;
+pub mod owned;
 pub mod parked_memory;
 pub mod pinned_words;
 pub mod registrations;

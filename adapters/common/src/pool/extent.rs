@@ -10,12 +10,13 @@ use ur_ffi::ur_result_t;
 
 use crate::context::Context;
 use crate::device::deferred;
+use crate::device::native_context::owned;
 use crate::device::native_context::{imported, own_memory, registrations};
 use crate::driver::{Driver, MemoryKind, PointerInfo};
 use crate::memory_pool::backend::PoolBackend;
 use crate::memory_pool::live_blocks::Found;
 use crate::memory_pool::plain::label::Label;
-use crate::memory_pool::plain::{Heap, Live, owned};
+use crate::memory_pool::plain::{Heap, Live};
 use crate::memory_pool::registry::Block;
 use crate::object::error::{Error, Result};
 

@@ -6,8 +6,9 @@ use ur_ffi::ur_result_t;
 
 use crate::context::Context;
 use crate::device::native_context::own_memory;
+use crate::device::native_context::owned;
 use crate::driver::{Driver, PointerInfo};
-use crate::memory_pool::plain::{Heap, owned};
+use crate::memory_pool::plain::Heap;
 use crate::memory_pool::registry::{Block, Claimed};
 use crate::object::error::{Error, Result};
 use crate::pool::extent::not_a_plain_block;

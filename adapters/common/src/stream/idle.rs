@@ -9,7 +9,6 @@
 //! thread would have to take the ownership away for good.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use parking_lot::Mutex;
 
@@ -164,7 +163,7 @@ impl<D: Driver> Stream<D> {
         }
         {
             let mut state = self.lock();
-            let is_over = self.last_completed.load(Ordering::Acquire) >= state.position;
+            let is_over = self.completed.position() >= state.position;
             if !is_over || !state.cache.is_unused() || state.cache.has_ended() || !state.has_no_events() {
                 return false;
             }

@@ -14,15 +14,7 @@ use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::driver::graphs::CaptureStatus;
 use crate::object::error::Result;
-use crate::stream::{Stream, capture};
-
-/// All that a stream was given when the application let go of it.
-pub(super) struct Parting<D: Driver> {
-    /// The number of the last command.
-    position: u64,
-    /// Recorded behind it; `None` where it was known to have finished.
-    last: Option<Arc<PooledEvent<D>>>,
-}
+use crate::stream::{Parting, Stream, capture};
 
 impl<D: Driver> Stream<D> {
     /// Whether the native stream stays the application's; true also where there is none.

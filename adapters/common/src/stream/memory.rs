@@ -4,7 +4,6 @@
 //! Called from other streams' commands, so nothing here waits for a native call that the lock's holder is inside of: it
 //! is left out, or left to that holder as a word ([`crate::stream::delegated`]).
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use crate::device::Device;
@@ -343,7 +342,7 @@ impl<D: Driver> PoolStream<D> for Stream<D> {
     }
 
     fn take_freed_before(&self, backend: &PoolBackend<D>, size: usize, position: Option<u64>) -> Option<usize> {
-        let position = position.unwrap_or_else(|| self.last_completed.load(Ordering::Acquire));
+        let position = position.unwrap_or_else(|| self.completed.position());
         self.take_in(self.try_lock_unless_owned()?, backend, size, position)
     }
 

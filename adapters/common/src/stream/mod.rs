@@ -11,13 +11,13 @@
 //! this sense: it counts as a command, and what was recorded before it may as well be recorded after it.
 
 pub mod capture;
+mod completed;
 pub mod delegated;
 pub mod event;
 pub mod idle;
 mod lent;
 pub mod memory;
 pub mod promise;
-mod publications;
 pub mod reusable;
 pub mod service;
 pub mod staging;
@@ -43,10 +43,9 @@ use crate::memory_pool::stream::PoolStream;
 use crate::memory_pool::stream_cache::StreamCache;
 use crate::object::error::{self, Result};
 use crate::object::recycled::{Recycled, Ring};
+use crate::stream::completed::{Completed, Publications, Tell};
 use crate::stream::delegated::{Word, Words};
 use crate::stream::event::Event;
-use crate::stream::lent::Parting;
-use crate::stream::publications::Publications;
 use crate::stream::times::TimedEvents;
 use crate::sync::barrier;
 use crate::sync::biased_lock::{BiasedLock, Guard};
@@ -60,15 +59,13 @@ pub struct Stream<D: Driver> {
     pub native: D::Stream,
     /// The opened library.
     pub driver: &'static D,
-    last_completed: AtomicU64,
+    completed: Completed,
     /// [`StreamState::position`] as it was when the lock was last given back.
     published_position: AtomicU64,
     /// Whether somebody else may put work on the stream.
     shared: AtomicBool,
     /// Whether the holder of the lock is inside a native call that can block, with every earlier event recorded.
     calling: AtomicBool,
-    /// Whether other processes are told of what the stream reaches.
-    publishes: AtomicBool,
     state: BiasedLock<StreamState<D>>,
     words: Words<D>,
     /// Dropped before the device's state: blocks that nobody freed give up their pools with it, and the state's end is
@@ -101,6 +98,14 @@ enum Owned {
     Made(StreamKind),
     /// The application's once.
     Given,
+}
+
+/// All that a stream was given when the application let go of it.
+struct Parting<D: Driver> {
+    /// The number of the last command.
+    position: u64,
+    /// Recorded behind it; `None` where it was known to have finished.
+    last: Option<Arc<PooledEvent<D>>>,
 }
 
 /// What changes with every command; behind the stream's lock.
@@ -178,7 +183,7 @@ impl<D: Driver> Stream<D> {
             registry: Arc::clone(registry),
             this: Weak::clone(this),
             key,
-            last_completed: AtomicU64::new(0),
+            completed: Completed::default(),
             published_position: AtomicU64::new(0),
             owned,
             failures: error::failures(),
@@ -188,7 +193,6 @@ impl<D: Driver> Stream<D> {
             publications: Publications::default(),
             shared: AtomicBool::new(shared),
             calling: AtomicBool::new(false),
-            publishes: AtomicBool::new(false),
             words: Words::default(),
             state: BiasedLock::new(StreamState {
                 position: 0,
@@ -322,7 +326,7 @@ impl<D: Driver> Stream<D> {
 
     /// Whether command `position` is known to have finished, without asking the device.
     pub fn is_completed(&self, position: u64) -> bool {
-        self.last_completed.load(Ordering::Acquire) >= position
+        self.completed.position() >= position
     }
 
     /// The number of the last command that was enqueued, as it was when the lock was last given back.
@@ -332,10 +336,17 @@ impl<D: Driver> Stream<D> {
 
     /// Notes that every command up to `position` has finished.
     pub fn note_completed(&self, position: u64) {
-        if unlikely(self.publishes.load(Ordering::Acquire)) {
-            self.publish(position);
-        }
-        self.last_completed.fetch_max(position, Ordering::AcqRel);
+        self.completed.note(position, &self.publications);
+    }
+
+    /// Has other processes told before it is noted that the stream has reached a position; at once, if it has been.
+    pub fn publish_at(&self, position: u64, tell: Tell) {
+        self.completed.publish_at(position, tell, &self.publications);
+    }
+
+    /// Lets go of what others would be told of a position, which never comes or was told in another way.
+    pub fn forget_publications(&self, position: u64) {
+        self.completed.forget(position, &self.publications);
     }
 
     /// Blocks until everything enqueued so far has finished; no native call when that is known already. Memory that
@@ -389,7 +400,7 @@ impl<D: Driver> Stream<D> {
     /// more than drivers take at once.
     pub fn may_block(&self) -> bool {
         let given = self.published_position.load(Ordering::Acquire);
-        let open = given.saturating_sub(self.last_completed.load(Ordering::Acquire));
+        let open = given.saturating_sub(self.completed.position());
         self.calling.load(Ordering::Acquire) || (open > ROOM && !self.is_idle().unwrap_or(true))
     }
 

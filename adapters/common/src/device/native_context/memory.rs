@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::staging::{self, Idle, Piece};
-use super::{Home, NativeContext, Parts, free_claim, imported, own_memory, registrations};
+use super::{Home, NativeContext, Parts, free_claim, imported, own_memory, owned, registrations};
 use crate::device::deferred;
 use crate::device::relief::Holdings;
 use crate::driver::{Driver, MemoryKind};
@@ -36,6 +36,7 @@ pub fn note_allocated(address: usize, bytes: usize) {
     imported::forget(address, bytes);
     // Memory of a lost device goes without a free.
     own_memory::remove(address);
+    owned::forget(address, bytes);
 }
 
 impl<D: Driver> Home<D> {

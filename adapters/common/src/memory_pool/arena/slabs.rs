@@ -18,11 +18,11 @@ use parking_lot::{Condvar, Mutex};
 use ur_ffi::ur_result_t;
 
 use crate::device::native_context::NativeContext;
+use crate::device::native_context::owned;
 use crate::device::native_context::parked_memory::{Outcome, Spare};
 use crate::device::relief::PATIENCE;
 use crate::device::{Device, deferred, peer};
 use crate::driver::{Driver, MemoryKind, PoolAttribute};
-use crate::memory_pool::plain::owned;
 use crate::memory_pool::plain::progress::Stamp;
 use crate::memory_pool::registry::Registry;
 use crate::object::Object;

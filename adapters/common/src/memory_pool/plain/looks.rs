@@ -2,8 +2,9 @@
 //!
 //! Freed blocks among live ones hold their native memory, so a look may find nothing, and it goes through all that is kept. A
 //! heap that looked at each stack of freed blocks would take time by the square of what it keeps. So after a look that found
-//! too little the next one comes when an eighth more is kept, or an eighth of what was live has been freed. Plain numbers,
-//! which may be a little old; nothing here looks itself.
+//! too little the next one comes when an eighth more is kept, or an eighth of what was live has been freed: more than at that look,
+//! or at any time since, as what was found to be in the way may have been used again. Plain numbers, which may be a little old;
+//! nothing here looks itself.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -26,18 +27,30 @@ impl Default for Looks {
 impl Looks {
     /// Whether a look may find enough of what is kept beyond the bound.
     pub fn are_due(&self, figures: Figures, bound: usize) -> bool {
-        let kept = figures.kept();
-        let is_news = || kept > self.above.load(Ordering::Relaxed) || figures.live < self.below.load(Ordering::Relaxed);
-        kept > bound && is_news()
+        let (above, below) = (self.above.load(Ordering::Relaxed), self.below.load(Ordering::Relaxed));
+        if figures.kept() > above || figures.live < below {
+            return figures.kept() > bound;
+        }
+        let (least, most) = next(figures);
+        if least < above || most > below {
+            self.above.store(least.min(above), Ordering::Relaxed);
+            self.below.store(most.max(below), Ordering::Relaxed);
+        }
+        false
     }
 
     /// Notes a look after which these are the figures.
     pub fn note(&self, figures: Figures, bound: usize) {
-        let (kept, live) = (figures.kept(), figures.live);
-        let (above, below) = if kept > bound { (kept + kept / 8, live - live / 8) } else { (0, usize::MAX) };
+        let (above, below) = if figures.kept() > bound { next(figures) } else { (0, usize::MAX) };
         self.above.store(above, Ordering::Relaxed);
         self.below.store(below, Ordering::Relaxed);
     }
+}
+
+/// What must be kept, or live, for the look behind one that found these.
+fn next(figures: Figures) -> (usize, usize) {
+    let (kept, live) = (figures.kept(), figures.live);
+    (kept + kept / 8, live - live / 8)
 }
 
 #[cfg(test)]
@@ -80,6 +93,27 @@ mod tests {
         looks.note(figures(16 << 20), BOUND);
         assert!(!looks.are_due(figures(15 << 20), BOUND));
         assert!(looks.are_due(figures(13 << 20), BOUND) && looks.are_due(figures(0), BOUND));
+    }
+
+    #[test]
+    fn what_was_kept_at_a_look_and_used_again_is_looked_for_when_it_is_freed() {
+        let looks = Looks::default();
+        let figures = |live: usize| Figures { reserved: 1 << 30, live };
+        looks.note(figures(16 << 20), BOUND);
+        for live in [512 << 20, 1020 << 20, 1 << 30] {
+            assert!(!looks.are_due(figures(live), BOUND), "{live} of it are used again");
+        }
+        assert!(looks.are_due(figures(800 << 20), BOUND), "a fifth of it is freed");
+    }
+
+    #[test]
+    fn a_heap_that_goes_to_its_bound_and_back_looks_no_more_often_than_by_eighths() {
+        let looks = Looks::default();
+        let figures = |kept: usize| Figures { reserved: kept + (8 << 20), live: 8 << 20 };
+        looks.note(figures(BOUND + 1), BOUND);
+        for kept in [BOUND - 1, BOUND + 1, BOUND - 64, BOUND + 64] {
+            assert!(!looks.are_due(figures(kept), BOUND), "{kept} are kept");
+        }
     }
 
     #[test]

@@ -14,7 +14,6 @@ pub mod depot;
 pub mod guarded;
 pub mod label;
 pub mod looks;
-pub mod owned;
 pub mod progress;
 mod reclaim;
 pub mod settings;
@@ -28,6 +27,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::device::native_context::NativeContext;
+use crate::device::native_context::owned;
 use crate::device::{Device, deferred};
 use crate::driver::{Driver, MemoryKind};
 use crate::memory_pool::live_blocks::{Found, LiveBlocks};

@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use super::size_class;
 use crate::sync::biased_lock::BiasedLock;
 use crate::sync::mutation;
+use crate::sync::unlikely::unlikely;
 
 /// How many there are in a heap: as many threads have one to themselves.
 pub const SHARDS: usize = 32;
@@ -109,7 +110,10 @@ impl Shard {
         let mut state = self.state.lock();
         let block = state.classes[class].ready.pop()?;
         let size = size_class::size_of(class);
-        self.set_kept(self.kept() - size);
+        let next = self.set_kept(self.kept() - size) + LOOK_EVERY;
+        if unlikely(state.looked_at > next) {
+            state.looked_at = next;
+        }
         self.count_live(size.cast_signed());
         Some(block)
     }
@@ -258,4 +262,25 @@ fn lease() -> usize {
     let index = LEASE.try_with(|lease| lease.0).unwrap_or(0);
     OWN.set(index);
     index
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// What is kept falls as blocks are taken, and must be looked at when it comes back.
+    #[test]
+    fn blocks_that_were_taken_again_and_freed_make_the_heap_look() {
+        let shard = Shard::default();
+        let class = size_class::COUNT - 1;
+        assert!(size_class::size_of(class) >= LOOK_EVERY);
+        let looks = |blocks: &[usize]| blocks.iter().filter(|block| shard.keep(class, **block) == Freed::Grown).count();
+        let blocks: Vec<_> = (1..=ENOUGH).map(|block| block << 20).collect();
+        assert!(looks(&blocks) > 0);
+        let own = shard.put_ready(class, shard.take_recent(class, false)).expect("there were some");
+        assert!(looks(&[own]) > 0);
+        let taken: Vec<_> = core::iter::from_fn(|| shard.take(class)).collect();
+        assert_eq!(taken.len(), ENOUGH - 1);
+        assert!(looks(&taken) > 0, "{} bytes are kept, and nobody looked", shard.kept());
+    }
 }

@@ -48,6 +48,32 @@ pub fn remove(base: usize) -> impl Sized {
     removed.map(|owned| owned.holder)
 }
 
+/// Forgets allocations that overlap memory which the native library has just given out: it had them back without a word, as it has
+/// all memory of a lost device, and of a native context that nobody retains any more. Their heaps may end here.
+pub fn forget(address: usize, bytes: usize) {
+    if COUNT.load(Ordering::Acquire) == 0 {
+        return;
+    }
+    let end = address.saturating_add(bytes.max(1));
+    let overlapping = |owned: &BTreeMap<usize, Owned>| {
+        let last = owned.range(..end).next_back();
+        last.filter(|(base, found)| *base + found.bytes > address).map(|(base, _)| *base)
+    };
+    if overlapping(&OWNED.read()).is_none() {
+        return;
+    }
+    let mut forgotten = Vec::new();
+    {
+        let mut owned = OWNED.write();
+        while let Some(base) = overlapping(&owned) {
+            forgotten.extend(owned.remove(&base));
+        }
+        COUNT.store(owned.len(), Ordering::Release);
+    }
+    // Not under the lock: what a heap's end gives back is asked for here.
+    drop(forgotten);
+}
+
 /// Lets the allocation at `base` keep its heap, whose context is gone. Another heap's, which has the address since, is left alone.
 pub fn keep_heap<H: Any + Send + Sync>(base: usize, heap: &Arc<H>) {
     let is_own = |holder: &Holder| match holder {
@@ -108,6 +134,25 @@ mod tests {
         assert_eq!(number(BASE), Some(17));
         drop(remove(BASE));
         assert_eq!(number(BASE), None);
+    }
+
+    /// A native context ends with all its memory; its addresses come again.
+    #[test]
+    fn an_allocation_ends_where_the_native_library_gives_its_bytes_out_anew() {
+        const BASE: usize = 0x7777_3000_0000;
+        let heap = Arc::new(17_u32);
+        for base in [BASE, BASE + 100, BASE + 200, BASE + 300] {
+            add(base, 100, &Arc::downgrade(&heap));
+            keep_heap(base, &heap);
+        }
+        let known = || [BASE, BASE + 100, BASE + 200, BASE + 300].map(contains);
+        forget(BASE - 100, 100);
+        forget(BASE + 400, 100);
+        assert_eq!(known(), [true; 4]);
+        forget(BASE + 199, 2);
+        assert_eq!((known(), Arc::strong_count(&heap)), ([true, false, false, true], 3));
+        forget(BASE - 1, 1000);
+        assert_eq!((known(), Arc::strong_count(&heap)), ([false; 4], 1));
     }
 
     /// Between the end of a context and the word for its allocation that went back, another heap may have the address.
