@@ -11,8 +11,11 @@ use ur_conformance::ffi::{
 use ur_conformance::graph::{begin, end};
 use ur_conformance::native::Streams;
 use ur_conformance::owned::event_of;
+use ur_conformance::pool::{Plan, Take, give, trim};
 use ur_conformance::sim::status;
-use ur_conformance::{Buffer, Event, Fixture, Gate, Graph, Kind, Launch, needs_capture, needs_sim, ok, refused, ur};
+use ur_conformance::{
+    Buffer, Event, Fixture, Gate, Graph, Kind, Launch, child, needs_capture, needs_sim, ok, refused, ur,
+};
 
 extern "C" fn never(_: *mut c_void) {
     panic!("a host task that was refused runs");
@@ -89,6 +92,61 @@ fn urDeviceWaitExp_beside_urQueueBeginGraphCaptureExp_is_refused_and_breaks_noth
     Launch::new(&kernel, &[1]).on(&queue);
     drop(Graph::take(end(&queue)));
     ok!(DeviceExp.pfnWaitExp(fixture.device()));
+}
+
+/// A question to a stream breaks the capture that the native library has begun there.
+#[test]
+fn urQueueGetInfo_beside_urQueueBeginGraphCaptureExp_breaks_nothing() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    needs_capture!(fixture);
+    let (queue, kernel, mut gate) = (fixture.in_order(), fixture.basic(c"empty"), Gate::new(&fixture));
+    gate.block(&queue);
+    let before = Launch::new(&kernel, &[1]).event_on(&queue);
+    std::thread::scope(|scope| {
+        let held = sim.hold_returns("cuStreamBeginCapture_v2");
+        let beginning = scope.spawn(|| begin(&queue));
+        held.wait_for_one(|| beginning.is_finished());
+        let mut is_empty = 7u8;
+        let size = size_of_val(&is_empty);
+        ok!(Queue.pfnGetInfo(queue.handle(), ur_queue_info_t::EMPTY, size, (&raw mut is_empty).cast(), null_mut()));
+        assert_eq!(is_empty, 0, "its launch is behind a gate");
+        gate.open();
+        before.wait();
+        drop(held);
+    });
+    Launch::new(&kernel, &[1]).on(&queue);
+    drop(Graph::take(end(&queue)));
+    queue.finish();
+}
+
+/// The command holds the stream's lock while the native library makes its event, which can wait for what another thread does there.
+#[test]
+fn urUSMPoolTrimToExp_beside_a_captured_command_does_not_wait_for_it() {
+    child::in_time("urUSMPoolTrimToExp_beside_a_captured_command_does_not_wait_for_it", &[("", ""); 0], || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        needs_capture!(fixture);
+        let (queue, other, kernel) = (fixture.in_order(), fixture.in_order(), fixture.basic(c"empty"));
+        let pool = Plan::new().of(&fixture);
+        let keep_one = || {
+            give(&other, Take::new(1 << 16).from(&pool).on(&other));
+            other.finish();
+        };
+        keep_one();
+        // The next one has no event to make.
+        trim(&fixture, pool.handle(), 0);
+        keep_one();
+        begin(&queue);
+        std::thread::scope(|scope| {
+            let held = sim.hold_calls("cuEventCreate");
+            let launching = scope.spawn(|| drop(Launch::new(&kernel, &[1]).event_on(&queue)));
+            held.wait_for_one(|| launching.is_finished());
+            trim(&fixture, pool.handle(), 0);
+            drop(held);
+        });
+        drop(Graph::take(end(&queue)));
+    });
 }
 
 /// What was counted for a capture that did not begin is counted no more.

@@ -152,8 +152,8 @@ impl<D: Driver> Capture<D> {
         if stream.is_capturing() {
             return Err(Error::new(ur_result_t::ERROR_INVALID_OPERATION, "the queue captures into a graph already"));
         }
-        stream.prepare_capture(&mut state)?;
         let beginning = Beginning::on(stream);
+        stream.prepare_capture(&mut state)?;
         {
             let _scope = stream.device.enter()?;
             stream.driver.begin_capture(&stream.native, CaptureMode::Relaxed)?;
@@ -359,43 +359,40 @@ impl<D: Driver> Stream<D> {
     }
 }
 
-/// A stream that captures soon. It counts among those whose capture a synchronisation of their whole device would break before the
-/// native library begins, so that nobody who finds none breaks it, and no more if it comes to nothing.
+/// A stream that captures soon. It says so, and counts among those whose capture a synchronisation of their whole device would break,
+/// before the native library begins, so that nobody who finds none breaks it, and no more if it comes to nothing. What others want to
+/// know of its events they find recorded, since that comes next.
 pub struct Beginning<'s, D: Driver> {
     stream: &'s Stream<D>,
     is_done: bool,
 }
 
 impl<'s, D: Driver> Beginning<'s, D> {
-    /// Counts the stream.
+    /// Counts the stream, which the caller has locked.
     pub(crate) fn on(stream: &'s Stream<D>) -> Self {
         stream.device.native.captures.fetch_add(1, Ordering::SeqCst);
+        stream.set_capturing(true);
         Self { stream, is_done: false }
     }
 
     /// The stream captures now.
     fn done(mut self) {
         self.is_done = true;
-        self.stream.set_capturing(true);
     }
 }
 
 impl<D: Driver> Drop for Beginning<'_, D> {
     fn drop(&mut self) {
         if !self.is_done {
-            count_no_more(self.stream);
+            end_capturing(self.stream);
         }
     }
 }
 
 /// Notes that a stream captures no more.
 fn end_capturing<D: Driver>(stream: &Stream<D>) {
-    count_no_more(stream);
-    stream.set_capturing(false);
-}
-
-fn count_no_more<D: Driver>(stream: &Stream<D>) {
     stream.device.native.captures.fetch_sub(1, Ordering::SeqCst);
+    stream.set_capturing(false);
 }
 
 /// What the end of a capture answers where there is none.

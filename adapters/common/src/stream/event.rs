@@ -5,6 +5,7 @@
 //! stream's lock; reading an event takes no lock.
 
 pub mod callback;
+mod deferred;
 pub mod failure;
 pub mod info;
 pub mod signals;
@@ -79,6 +80,8 @@ enum Observable<'e, D: Driver> {
     Promise(&'e EventPromise<D>),
     /// The event of a signal that was kept.
     Signal(Arc<Object<Event<D>>>),
+    /// Nothing: it is known.
+    Past,
 }
 
 impl<D: Driver> Body for Event<D> {
@@ -255,6 +258,7 @@ impl<D: Driver> Event<D> {
     /// `GRAPH_INTERNAL_EVENT` for the event of a command that a graph recorded.
     fn observable(&self) -> Result<Observable<'_, D>> {
         match self.end.get() {
+            None if unlikely(self.stream.is_capturing()) => self.observable_in_capture(),
             None => Ok(Observable::Stream),
             Some(End::Own(marker)) => Ok(Observable::Native(marker)),
             Some(End::Of(other)) => other.observable(),
@@ -341,7 +345,7 @@ impl<D: Driver> Event<D> {
             match self.observable()? {
                 Observable::Native(marker) => return Ok(marker),
                 Observable::Promise(promise) => return submitted_event(promise)?.native(),
-                Observable::Stream | Observable::Signal(_) => {}
+                Observable::Stream | Observable::Signal(_) | Observable::Past => {}
             }
             if self.is_known_complete() {
                 // The stream may be behind a native call that blocks, and need not be asked.
@@ -393,6 +397,7 @@ impl<D: Driver> Event<D> {
             }),
             // No native event: nothing has followed on the stream, so the stream's state is the command's.
             Observable::Stream => driver.stream_is_idle(&self.stream.native),
+            Observable::Past => Ok(true),
         }
         .map_err(|error| self.stream.device.failed(error))?;
         if complete {
@@ -414,35 +419,12 @@ impl<D: Driver> Event<D> {
             Observable::Native(marker) => driver.synchronize_event(marker.raw()),
             // As in `is_complete`; work that another thread adds meanwhile is at worst waited for too.
             Observable::Stream => driver.synchronize_stream(&self.stream.native),
+            Observable::Past => Ok(()),
             Observable::Promise(promise) => return self.wait_for_deferred(promise),
             Observable::Signal(event) => return event.wait(),
         }
         .map_err(|error| self.stream.device.failed(error))?;
         self.note_complete();
-        Ok(())
-    }
-
-    /// As [`Event::is_complete`] for what was not submitted when the event was made.
-    #[cold]
-    fn is_deferred_complete(&self, promise: &EventPromise<D>) -> Result<bool> {
-        let complete = match promise.outcome() {
-            None => false,
-            Some(Outcome::Failed(cause)) => return Err(cause.clone()),
-            Some(Outcome::Submitted(event)) => event.as_ref().map_or(Ok(true), |event| event.is_complete())?,
-        };
-        if complete {
-            self.complete.store(true, Ordering::Release);
-        }
-        Ok(complete)
-    }
-
-    /// As [`Event::wait`] for what was not submitted when the event was made: first for its submission, then for its end.
-    #[cold]
-    fn wait_for_deferred(&self, promise: &EventPromise<D>) -> Result<()> {
-        if let Some(event) = promise.wait()? {
-            event.wait()?;
-        }
-        self.complete.store(true, Ordering::Release);
         Ok(())
     }
 

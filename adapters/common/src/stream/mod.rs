@@ -275,7 +275,7 @@ impl<D: Driver> Stream<D> {
             if let Some(state) = self.try_lock() {
                 return if self.is_capturing() { None } else { Some(state) };
             }
-            if self.calling.load(Ordering::SeqCst) {
+            if self.calling.load(Ordering::SeqCst) || self.is_capturing() {
                 return None;
             }
             barrier::relax();
