@@ -105,6 +105,13 @@ impl Streams {
         unsafe { query(event) }
     }
 
+    /// Fills words of memory of the device on a stream.
+    pub fn fill(&self, stream: usize, memory: usize, value: u32, count: usize) {
+        let fill: unsafe extern "C" fn(usize, u32, usize, usize) -> c_int = self.call("MemsetD32Async");
+        // SAFETY: the caller's memory and stream, which are alive.
+        assert_eq!(unsafe { fill(memory, value, count, stream) }, 0, "MemsetD32Async");
+    }
+
     /// How many nodes an application's own relaxed capture of a stream has, which whatever `work` does must leave whole.
     #[track_caller]
     pub fn nodes_of_capture(&self, stream: usize, work: impl FnOnce()) -> usize {

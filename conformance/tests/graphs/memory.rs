@@ -256,7 +256,7 @@ fn urUSMPoolRelease_returns_while_a_queue_captures_that_several_threads_use() {
 }
 
 /// The native stream of a queue, and calls to use it beside the adapter.
-fn native_of(fixture: &Fixture, queue: &Queue) -> (usize, Streams) {
+pub fn native_of(fixture: &Fixture, queue: &Queue) -> (usize, Streams) {
     let (mut stream, mut context) = (0, 0);
     ok!(Queue.pfnGetNativeHandle(queue.handle(), core::ptr::null_mut(), &raw mut stream));
     let has_context = ur!(Context.pfnGetNativeHandle(fixture.context(), &raw mut context)) == Code::SUCCESS;

@@ -4,14 +4,18 @@
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 
 use ur_conformance::ffi::{ur_exp_event_desc_t, ur_queue_flags_t as Flags, ur_queue_handle_t, ur_result_t as Code};
 use ur_conformance::graph::{begin, end, is_capturing};
+use ur_conformance::native::Streams;
 use ur_conformance::native_graph::{NativeGraph, NodeKind};
 use ur_conformance::owned::event_of;
 use ur_conformance::{
     Event, Fixture, Gate, Graph, Kernel, Kind, Launch, Memory, Queue, has_function, needs_capture, ok, refused, ur,
 };
+
+use crate::memory::native_of;
 
 const COUNT: usize = 16;
 
@@ -269,6 +273,97 @@ fn native_commands_keep_their_wait_list_and_their_event() {
         });
         launch().after(&[&native]).on(&queue);
     });
+    assert_eq!(shape(&graph), (3, 1, 0));
+}
+
+/// What a native command's function does: a native fill, and a launch by UR on its queue, before or behind that.
+struct Both<'t> {
+    native: &'t Streams,
+    stream: usize,
+    memory: usize,
+    launch: &'t dyn Fn(),
+    launches_first: bool,
+}
+
+extern "C" fn both(_: ur_queue_handle_t, data: *mut c_void) {
+    // SAFETY: the test's own, alive during the enqueue, which calls this.
+    let both = unsafe { &*data.cast::<Both<'_>>() };
+    if both.launches_first {
+        (both.launch)();
+    }
+    both.native.fill(both.stream, both.memory, 7, COUNT);
+    if !both.launches_first {
+        (both.launch)();
+    }
+}
+
+fn native_command(
+    queue: &Queue,
+    function: extern "C" fn(ur_queue_handle_t, *mut c_void),
+    data: *mut c_void,
+    after: &Event,
+) -> Event {
+    let (q, waits) = (queue.handle(), [after.handle()]);
+    event_of(|event| {
+        ur!(EnqueueExp.pfnNativeCommandExp(q, Some(function), data, 0, null(), null(), 1, waits.as_ptr(), event))
+    })
+}
+
+/// A command of UR that the function enqueues is another command of a queue without an order: the function's own work stays behind the
+/// wait list and before the native command's event.
+#[test]
+fn the_work_of_a_native_command_whose_function_enqueues_keeps_its_wait_list_and_its_event() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let kernel = fixture.basic(c"empty");
+    let (memory, target) = (fixture.memory(Kind::Device, COUNT * 4), fixture.memory(Kind::Device, COUNT * 4));
+    for launches_first in [false, true] {
+        let queue = fixture.out_of_order();
+        let (stream, native_library) = native_of(&fixture, &queue);
+        let launch = || Launch::new(&kernel, &[1]).on(&queue);
+        let graph = Graph::captured(&queue, || {
+            let one = Launch::new(&kernel, &[1]).event_on(&queue);
+            let native = &native_library;
+            let mut does = Both { native, stream, memory: memory.pointer().addr(), launch: &launch, launches_first };
+            let filled = native_command(&queue, both, (&raw mut does).cast(), &one);
+            let waits = [filled.handle()];
+            let (q, to, from, list) = (queue.handle(), target.pointer(), memory.pointer(), waits.as_ptr());
+            ok!(Enqueue.pfnUSMMemcpy(q, false.into(), to, from, COUNT * 4, 1, list, null_mut()));
+        });
+        let graph = native(&graph);
+        let kinds: BTreeSet<_> =
+            graph.edges().into_iter().map(|(from, to)| (graph.kind(from), graph.kind(to))).collect();
+        let wanted = [(NodeKind::Kernel, NodeKind::Fill), (NodeKind::Fill, NodeKind::Copy)];
+        assert_eq!((kinds, graph.edges().len()), (BTreeSet::from(wanted), 2), "launches first: {launches_first}");
+        assert_eq!(graph.nodes().len(), 4);
+    }
+}
+
+/// What another thread enqueues meanwhile cannot be told from the function's work, and is refused before it breaks anything.
+#[test]
+fn a_command_of_another_thread_beside_a_native_command_s_function_is_refused() {
+    let fixture = Fixture::new();
+    needs_capture!(fixture);
+    let (queue, kernel) = (fixture.out_of_order(), fixture.basic(c"empty"));
+    let memory = fixture.memory(Kind::Device, COUNT * 4);
+    let (stream, native_library) = native_of(&fixture, &queue);
+    let answer = Mutex::new(Code::SUCCESS);
+    let launch = || {
+        let barrier = || ur!(Enqueue.pfnEventsWaitWithBarrier(queue.handle(), 0, null(), null_mut()));
+        std::thread::scope(|scope| scope.spawn(|| *answer.lock().expect("nobody panics") = barrier()).join())
+            .expect("it answers");
+    };
+    let graph = Graph::captured(&queue, || {
+        let one = Launch::new(&kernel, &[1]).event_on(&queue);
+        let native = &native_library;
+        let mut does = Both { native, stream, memory: memory.pointer().addr(), launch: &launch, launches_first: false };
+        drop(native_command(&queue, both, (&raw mut does).cast(), &one));
+        // The function has returned.
+        std::thread::scope(|scope| {
+            scope.spawn(|| Launch::new(&kernel, &[1]).on(&queue)).join().expect("it is captured")
+        });
+    });
+    assert_eq!(answer.into_inner().expect("nobody panics"), Code::ERROR_GRAPH_CAPTURE_UNSUPPORTED);
     assert_eq!(shape(&graph), (3, 1, 0));
 }
 

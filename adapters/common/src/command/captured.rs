@@ -10,6 +10,7 @@
 //! Nothing here is counted or timed, since nothing runs. Events are given their native event at once: that costs no node, and
 //! an event that stands for "the last command" would end with the capture.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ur_ffi::ur_result_t;
@@ -18,7 +19,7 @@ use crate::command::submission::Submission;
 use crate::command::{Command, Request};
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
-use crate::stream::capture::{self, Capture};
+use crate::stream::capture::{self, Capture, InFunction, SetAside};
 
 /// What a command answers that a capture cannot hold; `path` is its type's.
 #[cold]
@@ -38,14 +39,14 @@ pub(super) fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, command
     command.check_capture(&capture)?;
     // A call that the library refuses ends the capture, so none is tried without what it may need.
     let _scope = request.queue.device.enter()?;
-    let mut submission = Submission::in_capture(request, &capture)?;
-    let captured = CapturedCommand::new(request, &submission, Arc::clone(&capture))?;
+    let (mut submission, set_aside) = Submission::in_capture(request, &capture)?;
+    let captured = CapturedCommand::new(request, &submission, Arc::clone(&capture), set_aside)?;
     let output = command.put_in_capture(&mut submission, &capture)?;
     captured.end(request, submission)?;
     Ok(output)
 }
 
-/// Makes the stream of a queue that captures come after the wait list, for work that somebody else captures there.
+/// Makes the stream of a queue that captures come after the wait list, for work that a native command's function captures there.
 ///
 /// # Errors
 /// As [`capture_of`]; what the native library answers.
@@ -53,8 +54,12 @@ pub(super) fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, command
 pub(crate) fn come_after<D: Driver>(request: &Request<'_, D>) -> Result<CapturedCommand<D>> {
     let capture = capture_of(request)?;
     let _scope = request.queue.device.enter()?;
-    let submission = Submission::in_capture(request, &capture)?;
-    CapturedCommand::new(request, &submission, capture)
+    let (submission, set_aside) = Submission::in_capture(request, &capture)?;
+    let mut command = CapturedCommand::new(request, &submission, capture, set_aside)?;
+    if command.after.is_some() {
+        command.function = Some(command.capture.enter_function(submission.stream()));
+    }
+    Ok(command)
 }
 
 /// Whether a command belongs to a capture: its queue's, or one that an event of its wait list is of.
@@ -72,11 +77,13 @@ pub(super) fn is_wanted<D: Driver>(request: &Request<'_, D>) -> bool {
 pub(super) fn wait_out_of_order<D: Driver>(request: &Request<'_, D>, is_barrier: bool) -> Result<()> {
     let capture = capture_of(request)?;
     let _scope = request.queue.device.enter()?;
-    let submission = Submission::in_capture(request, &capture)?;
+    let (submission, set_aside) = Submission::in_capture(request, &capture)?;
     let (driver, stream) = (submission.driver(), submission.native());
     capture.with_order(submission.stream(), |order| -> Result<()> {
         if request.waits.is_empty() {
-            driver.set_capture_dependencies(stream, &order.last())?;
+            let last = order.last().into_iter().chain(set_aside.nodes().iter().copied());
+            let last: HashSet<_> = last.collect();
+            driver.set_capture_dependencies(stream, &last.into_iter().collect::<Vec<_>>())?;
         }
         let (graph, after) = driver.capture_dependencies(stream)?;
         let joint = match after[..] {
@@ -91,7 +98,9 @@ pub(super) fn wait_out_of_order<D: Driver>(request: &Request<'_, D>, is_barrier:
         }
         Ok(())
     })?;
-    submission.return_captured_event(request, &capture)
+    let returned = submission.return_captured_event(request, &capture);
+    drop(set_aside);
+    returned
 }
 
 /// A command in a capture: its stream comes after all that the command waits for.
@@ -99,15 +108,23 @@ pub(crate) struct CapturedCommand<D: Driver> {
     capture: Arc<Capture<D>>,
     /// What a command of a queue out of order comes after.
     after: Option<Vec<D::GraphNode>>,
+    /// Of a native command of such a queue, its function's call.
+    function: Option<InFunction<D>>,
+    set_aside: SetAside<D>,
 }
 
 impl<D: Driver> CapturedCommand<D> {
-    fn new(request: &Request<'_, D>, submission: &Submission<'_, D>, capture: Arc<Capture<D>>) -> Result<Self> {
+    fn new(
+        request: &Request<'_, D>,
+        submission: &Submission<'_, D>,
+        capture: Arc<Capture<D>>,
+        set_aside: SetAside<D>,
+    ) -> Result<Self> {
         let after = match request.queue.is_in_order() {
             true => None,
             false => Some(submission.driver().capture_dependencies(submission.native())?.1),
         };
-        Ok(Self { capture, after })
+        Ok(Self { capture, after, function: None, set_aside })
     }
 
     /// Notes what was captured here, and gives the application its event.
@@ -115,11 +132,16 @@ impl<D: Driver> CapturedCommand<D> {
     /// # Errors
     /// What the native library answers; the command is part of the capture then, and its event is not there.
     pub(crate) fn end(self, request: &Request<'_, D>, submission: Submission<'_, D>) -> Result<()> {
-        if let Some(after) = self.after {
+        let Self { capture, after, function, set_aside } = self;
+        drop(function);
+        if let Some(after) = after {
             let (_, ends) = submission.driver().capture_dependencies(submission.native())?;
-            self.capture.with_order(submission.stream(), |order| order.add(&after, &ends));
+            capture.with_order(submission.stream(), |order| order.add(&after, &ends));
         }
-        submission.return_captured_event(request, &self.capture)
+        let returned = submission.return_captured_event(request, &capture);
+        // Under the stream's lock still.
+        drop(set_aside);
+        returned
     }
 }
 

@@ -22,7 +22,7 @@ use crate::object::Object;
 use crate::object::error::Result;
 use crate::object::recycled::Recycled;
 use crate::queue::Queue;
-use crate::stream::capture::{self, Beginning, Capture, CapturedEvent};
+use crate::stream::capture::{self, Beginning, Capture, CapturedEvent, SetAside};
 use crate::stream::event::{Event, EventPromise, WaitList};
 use crate::stream::promise::Outcome;
 use crate::stream::times::{self, Stamps};
@@ -74,16 +74,16 @@ impl<'s, D: Driver> Submission<'s, D> {
     /// streams' of the capture. A stream that is not part of the capture joins by that.
     ///
     /// # Errors
-    /// What the native library answers.
-    pub fn in_capture(request: &'s Request<'_, D>, capture: &Arc<Capture<D>>) -> Result<Self> {
+    /// As [`Capture::begin_command`], whose answer goes before the submission.
+    pub fn in_capture(request: &'s Request<'_, D>, capture: &Arc<Capture<D>>) -> Result<(Self, SetAside<D>)> {
         let stream = request.queue.first();
         let mut submission = Self::with_waits(stream, None);
         let mut beginning = (!stream.is_capturing()).then(|| Beginning::on(stream));
+        let mut set_aside = SetAside::nothing(stream);
         if beginning.is_some() {
             stream.prepare_capture(&mut submission.state)?;
         } else if !request.queue.is_in_order() {
-            capture
-                .with_order(stream, |order| stream.driver.set_capture_dependencies(&stream.native, order.barrier()))?;
+            set_aside = capture.begin_command(stream)?;
         }
         for event in request.waits.iter() {
             let Some(captured) = event.as_captured() else { continue };
@@ -96,14 +96,14 @@ impl<'s, D: Driver> Submission<'s, D> {
                 request.queue.set_capture(capture);
             }
         }
-        Ok(submission)
+        Ok((submission, set_aside))
     }
 
     /// Gives the application the event of a command of a capture, if it asked for one.
     ///
     /// # Errors
     /// What the native library answers; the command is part of the capture then, and its event is not there.
-    pub fn return_captured_event(self, request: &Request<'_, D>, capture: &Arc<Capture<D>>) -> Result<()> {
+    pub fn return_captured_event(&self, request: &Request<'_, D>, capture: &Arc<Capture<D>>) -> Result<()> {
         if !request.event.is_null() {
             let captured = CapturedEvent::record(capture, self.stream)?;
             let event = Event::captured(request.queue.to_arc(), Arc::clone(self.stream), request.command, captured);

@@ -29,7 +29,7 @@ use crate::device::event_pool::PooledEvent;
 use crate::driver::graphs::CaptureMode;
 use crate::driver::{Driver, EventPurpose, NativeName};
 use crate::object::error::{Error, Result};
-use crate::stream::capture::order::CaptureOrder;
+use crate::stream::capture::order::{CaptureOrder, Inside};
 use crate::stream::submitter::Submitter;
 use crate::stream::{Stream, StreamState};
 
@@ -253,6 +253,35 @@ impl<D: Driver> Capture<D> {
         work(&mut order.nodes)
     }
 
+    /// Has the first stream of a queue out of order, which the caller has locked, come after the queue's barrier for its next command.
+    /// What is answered goes before the lock does.
+    ///
+    /// # Errors
+    /// `GRAPH_CAPTURE_UNSUPPORTED` while another thread is inside of a native command's function, whose calls hold no lock; what the
+    /// native library answers.
+    pub fn begin_command(&self, stream: &Arc<Stream<D>>) -> Result<SetAside<D>> {
+        let driver = stream.driver;
+        self.with_order(stream, |order| {
+            let nodes = match order.inside() {
+                Inside::Nobody => None,
+                Inside::This => Some(driver.capture_dependencies(&stream.native)?.1),
+                Inside::Another => {
+                    return Err(unsupported(
+                        "a command of a queue out of order on which another thread calls a native command's function",
+                    ));
+                }
+            };
+            driver.set_capture_dependencies(&stream.native, order.barrier())?;
+            Ok(SetAside { stream: Arc::clone(stream), nodes })
+        })
+    }
+
+    /// Notes that this thread calls the function of a native command of a queue out of order, until what is answered goes.
+    pub fn enter_function(self: &Arc<Self>, stream: &Arc<Stream<D>>) -> InFunction<D> {
+        self.with_order(stream, CaptureOrder::enter);
+        InFunction { capture: Arc::clone(self), stream: Arc::clone(stream) }
+    }
+
     /// Lets streams of queues out of order stand behind all that was captured on them, and not behind the last command alone.
     ///
     /// What the capture's own stream is behind then, if a queue out of order joined: of the nodes that such a queue's stream was
@@ -356,6 +385,48 @@ impl<D: Driver> Stream<D> {
             self.note_completed(position);
         }
         Ok(())
+    }
+}
+
+/// What a stream came after when a command was enqueued inside of a native command's function, and does again once this goes.
+pub struct SetAside<D: Driver> {
+    stream: Arc<Stream<D>>,
+    nodes: Option<Vec<D::GraphNode>>,
+}
+
+impl<D: Driver> SetAside<D> {
+    /// Nothing.
+    pub fn nothing(stream: &Arc<Stream<D>>) -> Self {
+        Self { stream: Arc::clone(stream), nodes: None }
+    }
+
+    /// The function's own work.
+    pub fn nodes(&self) -> &[D::GraphNode] {
+        self.nodes.as_deref().unwrap_or_default()
+    }
+}
+
+impl<D: Driver> Drop for SetAside<D> {
+    fn drop(&mut self) {
+        if let Some(nodes) = &self.nodes {
+            // A capture that is broken says so when it ends.
+            let _ = self.stream.driver.set_capture_dependencies(&self.stream.native, nodes);
+        }
+    }
+}
+
+/// A native command's function, as long as it is called.
+pub struct InFunction<D: Driver> {
+    capture: Arc<Capture<D>>,
+    stream: Arc<Stream<D>>,
+}
+
+impl<D: Driver> Drop for InFunction<D> {
+    fn drop(&mut self) {
+        // The capture may have ended inside, and its orders with it.
+        let mut orders = self.capture.orders.lock();
+        let order = orders.get_mut(&Arc::as_ptr(&self.stream).addr());
+        order.into_iter().for_each(|order| order.nodes.leave());
     }
 }
 
