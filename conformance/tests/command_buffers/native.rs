@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use ur_conformance::command_buffer::{SyncPoint, list};
 use ur_conformance::ffi::{ur_mem_flags_t as MemFlags, ur_result_t as Code};
 use ur_conformance::native_graph::{NativeGraph, NodeKind};
-use ur_conformance::{Buffer, Change, CommandBuffer, Fixture, Kind, Launch, expect_success, refused, ur};
+use ur_conformance::sim::status;
+use ur_conformance::{Buffer, Change, CommandBuffer, Fixture, Kind, Launch, expect_success, needs_sim, refused, ur};
 
 extern "C" fn count(data: *mut c_void) {
     // SAFETY: a counter of the test's, which outlives the call.
@@ -82,6 +83,33 @@ fn a_native_command_without_a_child_may_add_to_the_buffer_s_own_graph() {
     buffer.fill(memory.at(4), &[2u32], 4, &[point]);
     buffer.run(&queue);
     assert_eq!((adding.calls.load(Ordering::SeqCst), adding.ran.load(Ordering::SeqCst)), (1, 1));
+}
+
+/// Adds a node that comes after nothing.
+extern "C" fn add_alone(data: *mut c_void) {
+    // SAFETY: as in `add`.
+    let adding = unsafe { &*data.cast::<Adding<'_>>() };
+    NativeGraph::of(adding.buffer).add_host(&[], count, (&raw const adding.ran).cast_mut().cast());
+}
+
+/// A launch would do what the function added, behind nothing; a second append would do it twice.
+#[test]
+fn a_native_command_that_fails_behind_its_function_leaves_nothing_that_can_be_launched() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let memory = fixture.memory(Kind::Device, 8);
+    let buffer = CommandBuffer::new(&fixture);
+    let before = buffer.fill(memory.pointer(), &[1u32], 4, &[]);
+    let adding = Adding { buffer: &buffer, calls: AtomicU32::new(0), ran: AtomicU32::new(0), adds: true };
+    sim.fail("cuGraphAddDependencies", 1, status::OUT_OF_MEMORY);
+    let (b, data, child, after) = (buffer.handle(), (&raw const adding).cast_mut().cast(), null_mut(), [before]);
+    let (function, out) = (Some(add_alone as _), null_mut());
+    refused!(
+        ERROR_OUT_OF_RESOURCES | ERROR_OUT_OF_DEVICE_MEMORY | ERROR_OUT_OF_HOST_MEMORY,
+        CommandBufferExp.pfnAppendNativeCommandExp(b, function, data, child, 1, after.as_ptr(), out)
+    );
+    sim.clear_faults();
+    refused!(ERROR_INVALID_OPERATION, CommandBufferExp.pfnFinalizeExp(b));
 }
 
 /// A function that adds nothing is still a command that others come after.

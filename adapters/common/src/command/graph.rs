@@ -55,9 +55,14 @@ impl<D: Driver> NativeGraph<D> {
 
 impl<D: Driver> NativeGraph<D> {
     /// Whether a node is left of a command that could not be added: then a launch would do a part of it. The native library
-    /// takes no node out of a graph that has allocations.
+    /// takes no node out of a graph that has allocations, and nobody knows which nodes a native command's function needs.
     pub fn is_damaged(&self) -> bool {
         self.is_damaged.load(Ordering::Acquire)
+    }
+
+    /// Notes that such a node is left.
+    pub fn note_damage(&self) {
+        self.is_damaged.store(true, Ordering::Release);
     }
 }
 
@@ -354,7 +359,7 @@ impl<D: Driver> Drop for GraphBuilder<'_, D> {
         for node in self.added.drain(..).rev() {
             // The failure that led here is the one to tell of.
             if self.device.driver.destroy_node(self.graph, node).is_err() {
-                self.whole.is_damaged.store(true, Ordering::Release);
+                self.whole.note_damage();
             }
         }
     }

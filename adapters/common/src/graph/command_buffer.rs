@@ -233,8 +233,7 @@ fn not_updatable(name: &str) -> Error {
 fn damaged() -> Error {
     Error::new(
         ur_result_t::ERROR_INVALID_OPERATION,
-        "a part of a command that could not be appended is left in the command buffer, since native graphs with allocations \
-         lose no nodes; record the commands in a new one",
+        "a part of a command that could not be appended is left in the command buffer; record the commands in a new one",
     )
 }
 

@@ -86,7 +86,7 @@ fn append_own<D: Driver>(append: Append<'_, D>, call: impl FnOnce() -> Result<()
     let before: HashSet<D::GraphNode> =
         driver.nodes(buffer.record()?.whole_graph(buffer.state())?.raw())?.into_iter().collect();
     call()?;
-    append.record_as(|graph, _| {
+    let appended = append.record_as(|graph, _| {
         let native = graph.raw();
         let added: HashSet<D::GraphNode> =
             driver.nodes(native)?.into_iter().filter(|node| !before.contains(node)).collect();
@@ -100,5 +100,14 @@ fn append_own<D: Driver>(append: Append<'_, D>, call: impl FnOnce() -> Result<()
         let last = added.iter().filter(|node| !has_after.contains(node)).copied();
         graph.adopt(first.collect(), last.collect())?;
         Ok(Kind::Fixed)
+    });
+    // What the function has added stays, and nothing puts it behind the sync points. It is not taken out: of a function that appended
+    // through UR, too, nobody knows which nodes those commands need.
+    appended.inspect_err(|_| {
+        let recording = buffer.recorded();
+        let nodes = driver.nodes(recording.graph.raw());
+        if !nodes.is_ok_and(|nodes| nodes.iter().all(|node| before.contains(node))) {
+            recording.graph.note_damage();
+        }
     })
 }
