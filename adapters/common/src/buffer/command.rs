@@ -17,8 +17,10 @@ use crate::context::DeviceState;
 use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
+use crate::object::params::Address;
 use crate::queue::Queue;
 use crate::stream::capture::{self, Capture};
+use crate::usm::from_application::submit_from;
 
 /// What a command does with buffers, whose bytes are locked meanwhile.
 pub trait Work<D: Driver>: Sized {
@@ -89,17 +91,37 @@ pub fn submit_on_buffers<D: Driver>(
     uses: &[BufferAccess<'_, D>],
     work: impl Work<D>,
 ) -> Result<()> {
-    let queue = request.queue;
-    // A buffer is at devices by their index in its context, which is the queue's.
-    let location = queue.device.index();
-    for used in uses {
-        // What is read wherever it is needs no memory of the device, unless the device is the only one.
-        if used.at == At::Device || matches!(used.storage.memory, Memory::Late(_)) {
-            used.storage.make(&queue.device, location)?;
-        }
-    }
-    let command = OnBuffers { queue, location, uses, work };
+    let command = OnBuffers::new(request.queue, uses, work)?;
     if blocking { submit_and_wait(request, command) } else { submit(request, command) }
+}
+
+/// As [`submit_on_buffers`] for a command that copies from an address of the application's.
+///
+/// # Errors
+/// As [`submit_on_buffers`].
+pub fn submit_on_buffers_from<D: Driver>(
+    request: &Request<'_, D>,
+    blocking: bool,
+    from: Address,
+    uses: &[BufferAccess<'_, D>],
+    work: impl Work<D>,
+) -> Result<()> {
+    let command = OnBuffers::new(request.queue, uses, work)?;
+    submit_from(request, blocking, from.addr(), command)
+}
+
+/// As [`with_locked_buffers`] for a command that copies from an address of the application's.
+///
+/// # Errors
+/// As [`submit_on_buffers`].
+pub fn with_locked_buffers_from<D: Driver>(
+    request: &Request<'_, D>,
+    blocking: bool,
+    from: Address,
+    uses: &[BufferAccess<'_, D>],
+    work: impl FnMut(&'static D, &D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()> + Send + 'static,
+) -> Result<()> {
+    submit_on_buffers_from(request, blocking, from, uses, Function(work))
 }
 
 /// A command that works with buffers.
@@ -108,6 +130,21 @@ struct OnBuffers<'s, 'q, 'u, D: Driver, W> {
     location: usize,
     uses: &'u [BufferAccess<'s, D>],
     work: W,
+}
+
+impl<'s, 'q, 'u, D: Driver, W: Work<D>> OnBuffers<'s, 'q, 'u, D, W> {
+    /// Makes what memory of the device it needs.
+    fn new(queue: &'q Object<Queue<D>>, uses: &'u [BufferAccess<'s, D>], work: W) -> Result<Self> {
+        // A buffer is at devices by their index in its context, which is the queue's.
+        let location = queue.device.index();
+        for used in uses {
+            // What is read wherever it is needs no memory of the device, unless the device is the only one.
+            if used.at == At::Device || matches!(used.storage.memory, Memory::Late(_)) {
+                used.storage.make(&queue.device, location)?;
+            }
+        }
+        Ok(Self { queue, location, uses, work })
+    }
 }
 
 impl<D: Driver, W: Work<D>> Command<D> for OnBuffers<'_, '_, '_, D, W> {

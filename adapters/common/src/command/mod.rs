@@ -244,14 +244,27 @@ fn defer<D: Driver, C: Command<D>>(request: &Request<'_, D>, command: C) -> Resu
 #[inline(never)]
 pub fn submit_and_wait<D: Driver, C: Command<D>>(request: &Request<'_, D>, command: C) -> Result<C::Output> {
     let (output, went) = submit(request, WithStream(command))?;
-    match went {
-        Went::On(stream) => stream.finish()?,
-        Went::Nowhere(promise) => {
-            if let Some(event) = promise.wait()? {
-                event.wait()?;
-            }
-        }
+    went.finish()?;
+    Ok(output)
+}
+
+/// As [`submit`], or as [`submit_and_wait`] if it blocks, for a command that is kept whatever it comes after: it is submitted in its turn,
+/// by a worker if that could block.
+///
+/// # Errors
+/// As [`defer`].
+#[cold]
+#[inline(never)]
+pub(crate) fn keep<D: Driver, C: Command<D>>(
+    request: &Request<'_, D>,
+    blocking: bool,
+    command: C,
+) -> Result<C::Output> {
+    if !blocking {
+        return defer(request, command);
     }
+    let (output, went) = defer(request, WithStream(command))?;
+    went.finish()?;
     Ok(output)
 }
 
@@ -301,6 +314,16 @@ enum Went<D: Driver> {
     On(Arc<Stream<D>>),
     /// It is kept.
     Nowhere(Arc<EventPromise<D>>),
+}
+
+impl<D: Driver> Went<D> {
+    /// Blocks until it has finished.
+    fn finish(self) -> Result<()> {
+        match self {
+            Self::On(stream) => stream.finish(),
+            Self::Nowhere(promise) => promise.wait()?.map_or(Ok(()), |event| event.wait()),
+        }
+    }
 }
 
 /// Where a command goes on a queue that is not plain.

@@ -93,6 +93,12 @@ impl Drop for TaskInFlight {
     }
 }
 
+/// Whether a function of a host task is on its way or runs. What one has written is seen by whoever finds none.
+#[inline(always)]
+pub fn has_task_in_flight() -> bool {
+    FLIGHT.load(Ordering::Acquire) >= TASK
+}
+
 /// A native free, or a load of code, in progress.
 struct FreeInProgress(());
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_result_t};
 
-use crate::buffer::command::{Work, submit_on_buffers, with_locked_buffers};
+use crate::buffer::command::{Work, submit_on_buffers, with_locked_buffers, with_locked_buffers_from};
 use crate::buffer::command_bytes::{self, CommandBytes};
 use crate::buffer::storage::{BufferAccess, LockedBuffers};
 use crate::command::Enqueue;
@@ -69,12 +69,12 @@ pub fn write<D: Driver>(
     let storage = &buffer.storage;
     let from_its_own = storage.host_pointer().is_some_and(|host| host + access.range.start == from.addr());
     let used = BufferAccess::on_device(storage, access);
-    let from = CommandBytes::of_application(from, 0, size);
-    with_locked_buffers(&request, blocking, &[used], move |driver, stream, locked| {
+    let bytes = CommandBytes::of_application(from, 0, size);
+    with_locked_buffers_from(&request, blocking, from, &[used], move |driver, stream, locked| {
         let to = locked.prepare(0)?;
         {
             let _scope = locked.device().enter_for_transfer()?;
-            command_bytes::copy(driver, stream, to, from)?;
+            command_bytes::copy(driver, stream, to, bytes)?;
         }
         locked.commit(0)?;
         if from_its_own {

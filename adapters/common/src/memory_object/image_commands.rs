@@ -21,6 +21,7 @@ use crate::object::error::{Error, Result};
 use crate::object::params::Address;
 use crate::queue::Queue;
 use crate::stream::staging::Staging;
+use crate::usm::from_application::submit_from;
 use crate::usm::rows::MAX_PITCH;
 use std::sync::Arc;
 
@@ -114,6 +115,9 @@ pub fn transfer<D: Driver, const WRITES: bool>(
     let transfer = Transfer { region, pitches, host: host.into(), writes: WRITES };
     let _coming = image.prepare_for(request.queue)?;
     let command = ImageTransfer { transfer, memory, image, queue: request.queue };
+    if WRITES {
+        return submit_from(&request, blocking, host.addr(), command);
+    }
     if blocking { submit_and_wait(&request, command) } else { submit(&request, command) }
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use ur_ffi::{ur_command_t, ur_map_flags_t, ur_result_t};
 
 use crate::buffer::Buffer;
-use crate::buffer::command::{Work, submit_on_buffers, with_locked_buffers};
+use crate::buffer::command::{Work, submit_on_buffers, submit_on_buffers_from, with_locked_buffers};
 use crate::buffer::command_bytes::{self, CommandBytes};
 use crate::buffer::maps::{HeldSingle, Map, MapStaging, Single};
 use crate::buffer::moving::Access;
@@ -241,7 +241,9 @@ pub fn unmap<D: Driver>(enqueue: Enqueue<'_, D>, mem: &Object<Mem<D>>, pointer: 
         Error::new(ur_result_t::ERROR_INVALID_VALUE, text)
     })?;
     let used = use_of(buffer, map.range.clone(), map.writes, map.staging.is_some());
-    submit_on_buffers(&request, false, used.as_slice(), Unmapping { mem, map: Some(map) })
+    let unmapping = Unmapping { mem, map: Some(map) };
+    // Whoever brings bytes from the application's memory later copies what is there when the unmap is over.
+    submit_on_buffers_from(&request, false, pointer, used.as_slice(), unmapping)
 }
 
 /// What an unmap does with the buffer's bytes.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ur_ffi::{ur_command_t, ur_rect_offset_t, ur_rect_region_t, ur_result_t};
 
 use crate::buffer::Buffer;
-use crate::buffer::command::with_locked_buffers;
+use crate::buffer::command::{with_locked_buffers, with_locked_buffers_from};
 use crate::buffer::command_bytes::{self, CommandBytes};
 use crate::buffer::rect::Rect;
 use crate::buffer::storage::{BufferAccess, LockedBuffers};
@@ -239,10 +239,10 @@ pub fn write<D: Driver>(
         [(buffer_origin, buffer_row_pitch, buffer_slice_pitch), (host_origin, host_row_pitch, host_slice_pitch)];
     let [inside, outside] = Rect::both(NAME, size, sides)?;
     let used = access_to(NAME, buffer, &inside, true)?;
-    let from = Region::of_application(NAME, from, outside)?;
-    with_locked_buffers(&request, blocking, &[used], move |_, stream, locked| {
+    let region = Region::of_application(NAME, from, outside)?;
+    with_locked_buffers_from(&request, blocking, from, &[used], move |_, stream, locked| {
         let to = Region::of_buffer(locked.prepare(0)?, inside);
-        copy_region(locked, stream, &to, &from)?;
+        copy_region(locked, stream, &to, &region)?;
         locked.commit(0)
     })
 }

@@ -20,6 +20,7 @@ use crate::context::DeviceState;
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::{Error, Result};
 use crate::program::Program;
+use crate::usm::from_application::submit_from;
 
 /// The address of `count` bytes of a program's variable on the queue's device.
 fn find<D: Driver>(
@@ -71,12 +72,6 @@ struct CopyGlobal<'a, D: Driver> {
     size: usize,
 }
 
-impl<D: Driver> CopyGlobal<'_, D> {
-    fn submit(self, request: &Request<'_, D>, blocking: bool) -> Result<()> {
-        if blocking { submit_and_wait(request, self) } else { submit(request, self) }
-    }
-}
-
 impl<D: Driver> Command<D> for CopyGlobal<'_, D> {
     type Output = ();
 
@@ -117,7 +112,8 @@ pub fn write<D: Driver>(
     const COMMAND: ur_command_t = ur_command_t::DEVICE_GLOBAL_VARIABLE_WRITE;
     let request = enqueue.request(COMMAND);
     let to = find(NAME, &request, program, name, count, offset)?;
-    CopyGlobal { device: &request.queue.device, program, to, from: from.addr(), size: count }.submit(&request, blocking)
+    let copy = CopyGlobal { device: &request.queue.device, program, to, from: from.addr(), size: count };
+    submit_from(&request, blocking, from.addr(), copy)
 }
 
 /// `urEnqueueDeviceGlobalVariableRead`.
@@ -137,7 +133,8 @@ pub fn read<D: Driver>(
     const COMMAND: ur_command_t = ur_command_t::DEVICE_GLOBAL_VARIABLE_READ;
     let request = enqueue.request(COMMAND);
     let from = find(NAME, &request, program, name, count, offset)?;
-    CopyGlobal { device: &request.queue.device, program, to: to.addr(), from, size: count }.submit(&request, blocking)
+    let copy = CopyGlobal { device: &request.queue.device, program, to: to.addr(), from, size: count };
+    if blocking { submit_and_wait(&request, copy) } else { submit(&request, copy) }
 }
 
 /// `urUSMContextMemcpyExp`: runs on a stream of no queue and returns when the bytes are there. It is ordered after nothing

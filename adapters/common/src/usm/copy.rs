@@ -5,7 +5,7 @@ use ur_ffi::{ur_command_t, ur_result_t};
 use crate::command::deferral::{Deferring, Owned, by_function_that_may_block};
 use crate::command::graph::GraphBuilder;
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, Request, submit, submit_and_wait};
+use crate::command::{Command, Enqueue, Request, submit};
 use crate::context::{Context, DeviceState};
 use crate::driver::graphs::CopyNode;
 use crate::driver::{Driver, MemoryKind};
@@ -13,7 +13,7 @@ use crate::object::error::{Error, Result};
 use crate::object::params::Address;
 use crate::pool::extent::known_kind;
 use crate::stream::capture::Capture;
-use crate::sync::unlikely::unlikely;
+use crate::usm::from_application::submit_from;
 
 /// `urEnqueueUSMMemcpy`.
 ///
@@ -30,7 +30,7 @@ pub fn memcpy<D: Driver>(
     check_size("urEnqueueUSMMemcpy", size)?;
     // An `Address` is as the manual says: `size` bytes that stay valid until the copy has finished.
     let copy = Copy { device: &request.queue.device, to: to.addr(), from: from.addr(), size };
-    if unlikely(blocking) { submit_and_wait(&request, copy) } else { submit(&request, copy) }
+    submit_from(&request, blocking, from.addr(), copy)
 }
 
 /// Refuses a copy of no bytes.

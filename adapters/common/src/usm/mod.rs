@@ -6,6 +6,7 @@
 
 pub mod copy;
 pub mod fill;
+pub(crate) mod from_application;
 mod guard;
 pub mod host_register;
 pub mod prefetch;

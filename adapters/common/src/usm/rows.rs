@@ -9,7 +9,7 @@ use ur_ffi::{ur_command_t, ur_result_t, ur_usm_desc_t};
 
 use crate::command::deferral::{Deferring, Owned, by_function_that_may_block};
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, Request, submit, submit_and_wait};
+use crate::command::{Command, Enqueue, Request, submit};
 use crate::context::Context;
 use crate::context::DeviceState;
 use crate::device::Device;
@@ -28,6 +28,7 @@ use crate::stream::ROOM;
 use crate::stream::capture::Capture;
 use crate::usm::copy::may_wait;
 use crate::usm::fill::{Plan, lay_down, plan};
+use crate::usm::from_application::submit_from;
 use crate::usm::{Plain, check_alignment};
 
 /// The widest pitch of native copies and fills of rows, in bytes. Wider rectangles go row by row.
@@ -138,7 +139,7 @@ pub fn memcpy<D: Driver>(
     let to = Plane { address: to.addr(), pitch: to_pitch };
     let from = Plane { address: from.addr(), pitch: from_pitch };
     let copy = CopyRows { device: &request.queue.device, rows: ValidRows(Copy2D { to, from, width, height }) };
-    if blocking { submit_and_wait(&request, copy) } else { submit(&request, copy) }
+    submit_from(&request, blocking, from.address, copy)
 }
 
 /// A copy of rows.

@@ -1,0 +1,128 @@
+//! Copies out of memory of the application's that the native library does not know, behind host tasks.
+//!
+//! The library takes such bytes inside of the call that copies them to a device, whatever its stream has still to do
+//! (`docs/native-facts.md`). So a copy that comes after a host task would copy what was there before the task's function has
+//! written. While any function is on its way or runs, such a copy is kept: a worker waits for what it comes after, and submits it
+//! then. Which task a copy comes after nobody asks: it is kept behind those that it does not come after too, and waits for none of
+//! them.
+//!
+//! Must never wait on the thread of whoever enqueues.
+
+use core::ops::ControlFlow;
+
+use crate::command::deferral::{Deferring, Owned, placing};
+use crate::command::graph::GraphBuilder;
+use crate::command::submission::Submission;
+use crate::command::{Command, Request, keep, submit, submit_and_wait};
+use crate::device::deferred;
+use crate::device::native_context::registrations;
+use crate::driver::Driver;
+use crate::object::error::{Error, Result};
+use crate::pool::extent::known_kind;
+use crate::queue::Queue;
+use crate::stream::StreamState;
+use crate::stream::capture::Capture;
+use crate::sync::unlikely::unlikely;
+
+/// Submits a command that copies from an address of the application's.
+///
+/// # Errors
+/// As [`submit`].
+#[inline(always)]
+pub(crate) fn submit_from<D: Driver, C: Command<D>>(
+    request: &Request<'_, D>,
+    blocking: bool,
+    from: usize,
+    command: C,
+) -> Result<C::Output> {
+    let command = FromApplication { command, from };
+    if unlikely(deferred::has_task_in_flight()) && is_taken_early(request, from) {
+        return keep(request, blocking, command);
+    }
+    if unlikely(blocking) { submit_and_wait(request, command) } else { submit(request, command) }
+}
+
+/// Whether the copy would be of bytes that are there at the call, and can be kept. In a capture it is done at the launch.
+#[cold]
+fn is_taken_early<D: Driver>(request: &Request<'_, D>, from: usize) -> bool {
+    let is_captured =
+        || request.queue.capture().is_some() || request.waits.iter().any(|event| event.as_captured().is_some());
+    placing(request.queue).is_none() && !is_captured() && is_unknown(request.queue, from)
+}
+
+/// Whether the native library does not know the memory.
+fn is_unknown<D: Driver>(queue: &Queue<D>, address: usize) -> bool {
+    let is_known = || matches!(registrations::pointer_info(queue.device.driver, address), Ok(Some(_)));
+    known_kind(&queue.context, address).is_none() && !is_known()
+}
+
+/// A command that copies from an address of the application's.
+struct FromApplication<C> {
+    command: C,
+    from: usize,
+}
+
+impl<D: Driver, C: Command<D>> Command<D> for FromApplication<C> {
+    type Output = C::Output;
+
+    const TOUCHES_STREAM: bool = C::TOUCHES_STREAM;
+
+    #[inline(always)]
+    fn prepare(&mut self, state: &mut StreamState<D>) -> Result<ControlFlow<Self::Output>> {
+        self.command.prepare(state)
+    }
+
+    #[inline(always)]
+    fn undo(&mut self, state: &mut StreamState<D>) {
+        self.command.undo(state);
+    }
+
+    #[inline(always)]
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<Self::Output> {
+        self.command.put_on(submission)
+    }
+
+    fn check_capture(&self, capture: &Capture<D>) -> Result<()> {
+        self.command.check_capture(capture)
+    }
+
+    fn put_in_capture(self, submission: &mut Submission<'_, D>, capture: &Capture<D>) -> Result<Self::Output> {
+        self.command.put_in_capture(submission, capture)
+    }
+
+    fn into_owned(self, deferring: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, Self::Output)> {
+        let (owned, output) = self.command.into_owned(deferring)?;
+        if is_unknown(deferring.request.queue, self.from) {
+            return Ok((Box::new(BehindTasks(owned)), output));
+        }
+        Ok((owned, output))
+    }
+
+    fn add_to(self, graph: &mut GraphBuilder<'_, D>) -> Result<()> {
+        self.command.add_to(graph)
+    }
+}
+
+/// A deferred command that waits for what it comes after, in its turn.
+struct BehindTasks<D: Driver>(Box<dyn Owned<D>>);
+
+impl<D: Driver> Owned<D> for BehindTasks<D> {
+    fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()> {
+        // A task that was deferred too is in flight by now, or is over.
+        if deferred::has_task_in_flight() {
+            request.waits.iter().try_for_each(|event| event.wait())?;
+            if request.queue.is_in_order() {
+                request.queue.first().finish()?;
+            }
+        }
+        self.0.place(request)
+    }
+
+    fn may_block(&self) -> bool {
+        true
+    }
+
+    fn fail(self: Box<Self>, cause: &Error) {
+        self.0.fail(cause);
+    }
+}
