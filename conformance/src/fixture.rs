@@ -7,14 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ur_ffi::{
-    ur_context_handle_t, ur_device_handle_t, ur_kernel_handle_t, ur_logger_level_t, ur_platform_handle_t,
-    ur_program_handle_t, ur_program_properties_t, ur_queue_flags_t, ur_queue_properties_t, ur_result_t,
+    ur_context_handle_t, ur_context_info_t, ur_device_handle_t, ur_kernel_handle_t, ur_logger_level_t,
+    ur_platform_handle_t, ur_program_handle_t, ur_program_properties_t, ur_queue_flags_t, ur_queue_properties_t,
+    ur_result_t,
 };
 
 use crate::memory::{self, Kind, Memory};
 use crate::native::Hip;
 use crate::sim::Counts;
-use crate::{Context, Environment, Kernel, Program, Queue, Sim, expect_success, loader, ok, ur};
+use crate::{Context, Environment, Kernel, Program, Queue, Sim, ask, expect_success, loader, ok, query, ur};
 
 /// So long something that goes late may take; a leak is found then.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(2);
@@ -122,6 +123,14 @@ impl Fixture {
     #[must_use]
     pub fn device(&self) -> ur_device_handle_t {
         self.devices[0]
+    }
+
+    /// How many of the devices its context has.
+    #[track_caller]
+    #[must_use]
+    pub fn devices_of_context(&self) -> usize {
+        let count: u32 = query::get(ask!(Context.pfnGetInfo(self.context(), ur_context_info_t::NUM_DEVICES)));
+        count as usize
     }
 
     /// The context.

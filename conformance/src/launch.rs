@@ -174,6 +174,13 @@ impl<'k> Launch<'k> {
         self
     }
 
+    /// After the events of these handles.
+    #[must_use]
+    pub fn after_handles(mut self, events: &[ur_event_handle_t]) -> Self {
+        self.waits.extend(events);
+        self
+    }
+
     /// With launch properties.
     #[must_use]
     pub fn properties(mut self, properties: ur_kernel_launch_ext_properties_t) -> Self {

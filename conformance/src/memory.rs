@@ -91,8 +91,14 @@ impl<'f> Memory<'f> {
     /// Memory of the fixture's context and first device.
     #[track_caller]
     pub fn new(fixture: &'f Fixture, kind: Kind, bytes: usize) -> Self {
+        Self::on(fixture, kind, fixture.device(), bytes)
+    }
+
+    /// The same on any device of the context.
+    #[track_caller]
+    pub fn on(fixture: &'f Fixture, kind: Kind, device: ur_device_handle_t, bytes: usize) -> Self {
         let mut pointer = null_mut();
-        let answer = allocate(kind, fixture.context(), fixture.device(), null(), bytes, &raw mut pointer);
+        let answer = allocate(kind, fixture.context(), device, null(), bytes, &raw mut pointer);
         expect_success(answer, "a USM allocation");
         assert!(!pointer.is_null(), "success came with a null pointer");
         Self { pointer, bytes, context: fixture.context(), fixture: PhantomData }

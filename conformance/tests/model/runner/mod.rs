@@ -8,6 +8,7 @@
 //! | `UR_MODEL_GRAPHS` | programs of command buffers | 10 000 |
 //! | `UR_MODEL_PLAIN` | programs of plain memory | 600 |
 //! | `UR_MODEL_TIMELINES` | programs of timelines | 4000 |
+//! | `UR_MODEL_MEMORY`, `UR_MODEL_SKIP` | as `memory` says | |
 //! | `UR_MODEL_SEED` | seed of the first program of each family; `random` for another each time | one that stays |
 //! | `UR_MODEL_REPEAT` | runs of each program, for what fails at times only | 1 |
 //! | `UR_MODEL_SHRINK` | seconds that a failing program is made smaller for | 30 |
@@ -48,7 +49,7 @@ pub fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-fn number(name: &str, default: u64) -> u64 {
+pub fn number(name: &str, default: u64) -> u64 {
     let Ok(text) = std::env::var(name) else { return default };
     let parsed = match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),
@@ -57,7 +58,7 @@ fn number(name: &str, default: u64) -> u64 {
     parsed.unwrap_or_else(|_| panic!("{name}={text} is no number"))
 }
 
-fn first_seed() -> u64 {
+pub fn first_seed() -> u64 {
     match std::env::var("UR_MODEL_SEED") {
         Ok(text) if text == "random" => {
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -68,7 +69,7 @@ fn first_seed() -> u64 {
 }
 
 /// Steele, Lea and Flood's finalizer: neighbours get seeds that have nothing in common.
-fn mixed(seed: u64) -> u64 {
+pub fn mixed(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -78,7 +79,7 @@ fn mixed(seed: u64) -> u64 {
 /// A variable that the driver reads once, when it is loaded: streams of a real device that share no hardware queue, as far as
 /// there are so many. Delays of the simulated driver's commands (`SIMCUDA_DELAY`) are for whoever starts the process:
 /// they take half as much time again.
-fn set_surroundings() {
+pub fn set_surroundings() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         if std::env::var_os("CUDA_DEVICE_MAX_CONNECTIONS").is_none() {
