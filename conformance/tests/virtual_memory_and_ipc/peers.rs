@@ -4,8 +4,8 @@ use core::ffi::{c_int, c_ulong};
 use core::fmt::Write as _;
 
 use ur_conformance::child::{self, Piped};
-use ur_conformance::ffi::{ur_event_info_t, ur_event_status_t as Status, ur_result_t as Code};
-use ur_conformance::{Event, Fixture, Gate, Queue, Timeline, ask, extension, ok, query, ur};
+use ur_conformance::ffi::{ur_event_info_t, ur_event_status_t as Status, ur_queue_info_t, ur_result_t as Code};
+use ur_conformance::{Event, Fixture, Gate, Kind, Memory, Queue, Timeline, ask, extension, ok, query, ur};
 
 /// So long a wait takes at most: far more than it needs, since only one that hangs gets there.
 pub const PATIENCE: u64 = 30_000_000_000;
@@ -123,6 +123,8 @@ fn serve(fixture: &Fixture, data: &[u8]) {
     let servant = Servant {
         timeline: Timeline::open(fixture, data),
         queue: fixture.in_order(),
+        fixture,
+        memory: fixture.memory(Kind::Device, 4),
         gate: Gate::new(fixture),
         later: Gate::new(fixture),
         point: None,
@@ -132,6 +134,8 @@ fn serve(fixture: &Fixture, data: &[u8]) {
 }
 
 struct Servant<'f> {
+    fixture: &'f Fixture,
+    memory: Memory<'f>,
     timeline: Timeline,
     queue: Queue,
     gate: Gate<'f>,
@@ -186,6 +190,10 @@ impl Servant<'_> {
             "host" => assert_eq!(timeline.wait(value, u64::MAX), Code::SUCCESS),
             "watch" => assert_eq!(timeline.wait(value, PATIENCE), Code::SUCCESS),
             "value" => while timeline.value() < value {},
+            "device" => ok!(DeviceExp.pfnWaitExp(self.fixture.device())),
+            "empty" => while !is_empty(queue) {},
+            "callback" => event.call_back().recv().expect("the function is called"),
+            "blocking command" => self.memory.write(queue, &[1u32]),
             other => panic!("`{other}` is no way to know"),
         }
     }
@@ -239,6 +247,10 @@ impl Servant<'_> {
 
 fn status(event: &Event) -> Status {
     Status(query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_EXECUTION_STATUS))))
+}
+
+fn is_empty(queue: &Queue) -> bool {
+    query::get::<u8>(ask!(Queue.pfnGetInfo(queue.handle(), ur_queue_info_t::EMPTY))) != 0
 }
 
 /// How many descriptors this process has.

@@ -101,11 +101,13 @@ fn a_process_that_exits_at_once_with_a_signal_not_reached_fails_who_waits() {
 #[test]
 fn a_process_that_knows_its_signal_to_be_reached_may_exit_at_once() {
     let test = "a_process_that_knows_its_signal_to_be_reached_may_exit_at_once";
-    let ways = ["queue", "event", "status", "host", "watch", "value"];
-    peers::with(test, |_, shared, signallers: [_; 6]| {
+    let ways =
+        ["queue", "event", "status", "host", "watch", "value", "empty", "callback", "blocking command", "device"];
+    peers::with(test, |_, shared, signallers: [_; 10]| {
         for ((way, value), mut signaller) in ways.into_iter().zip(1..).zip(signallers) {
             signaller.tell(&format!("learn-and-exit {value} {way}"));
             assert_eq!((shared.wait(value, PATIENCE), shared.status()), (SUCCESS, SUCCESS), "{way}");
+            signaller.end();
         }
     });
 }

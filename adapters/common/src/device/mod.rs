@@ -29,6 +29,7 @@ use ur_ffi::{ur_device_handle_t, ur_device_handle_t_, ur_device_info_t, ur_devic
 use crate::device::peer::Peers;
 use crate::device::platform::Platform;
 use crate::device::relief::Holdings;
+use crate::device::wait::Publisher;
 use crate::driver::Driver;
 use crate::driver::properties::DeviceProperties;
 use crate::object::attachment::Attachment;
@@ -70,6 +71,8 @@ pub struct Device<D: Driver> {
     pub home: native_context::Home<D>,
     /// What contexts keep of its memory, for when it is full.
     pub reclaimers: WeakList<dyn Reclaim>,
+    /// Streams that tell other processes of what they reach.
+    pub publishers: WeakList<dyn Publisher>,
     /// Held while a thread gives back what is kept of its memory; a leaf, and nobody waits for it for ever.
     pub relief: Mutex<()>,
 }
@@ -104,6 +107,7 @@ impl<D: Driver> Device<D> {
                     shared_events: Attachment::new(),
                     home: native_context::Home::default(),
                     reclaimers: WeakList::default(),
+                    publishers: WeakList::default(),
                     relief: Mutex::new(()),
                 }))
             })

@@ -6,11 +6,19 @@ use std::sync::atomic::Ordering;
 
 use ur_ffi::ur_result_t;
 
-use crate::object::Object;
-
 use crate::device::Device;
 use crate::driver::Driver;
+use crate::object::Object;
 use crate::object::error::{Error, Result};
+
+/// A stream that tells other processes of what it reaches.
+pub trait Publisher: Send + Sync {
+    /// The number of the last command that it was given.
+    fn given(&self) -> u64;
+
+    /// Notes that every command up to `position` has finished, and tells of it.
+    fn note_finished(&self, position: u64);
+}
 
 /// `urDeviceWaitExp`.
 ///
@@ -25,6 +33,12 @@ pub fn wait<D: Driver>(device: &Object<Device<D>>) -> Result<()> {
             "urDeviceWaitExp: a queue of the device captures into a graph, which waiting for the device would break",
         ));
     }
-    let _scope = native.enter()?;
-    native.driver.synchronize_context()
+    let publishers = device.publishers.living();
+    let given: Vec<_> = publishers.iter().map(|stream| stream.given()).collect();
+    {
+        let _scope = native.enter()?;
+        native.driver.synchronize_context()?;
+    }
+    publishers.iter().zip(given).for_each(|(stream, position)| stream.note_finished(position));
+    Ok(())
 }

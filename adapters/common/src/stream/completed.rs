@@ -9,6 +9,7 @@
 //! one exchange, which fails if the bit has come meanwhile.
 
 use std::collections::VecDeque;
+use std::sync::OnceLock;
 
 use crate::sync::unlikely::unlikely;
 use crate::sync::{AtomicU64, Mutex, Ordering};
@@ -19,12 +20,24 @@ const TELLS: u64 = 1 << 63;
 /// Tells of one position.
 pub type Tell = Box<dyn FnOnce() + Send>;
 
-/// What is to be told, by position. A leaf lock, held while it is told: whoever then finds a position's entry gone knows that others know.
-pub(super) struct Publications(Mutex<VecDeque<(u64, Tell)>>);
+/// What is to be told of a stream.
+pub(super) struct Publications {
+    /// By position. A leaf lock, held while it is told: whoever then finds a position's entry gone knows that others know.
+    list: Mutex<VecDeque<(u64, Tell)>>,
+    /// Whether the device knows the stream as one that tells.
+    is_listed: OnceLock<()>,
+}
 
 impl Default for Publications {
     fn default() -> Self {
-        Self(Mutex::new(VecDeque::new()))
+        Self { list: Mutex::new(VecDeque::new()), is_listed: OnceLock::new() }
+    }
+}
+
+impl Publications {
+    /// Makes the stream known to its device as one that tells, if it is not.
+    pub(super) fn list_once(&self, list: impl FnOnce()) {
+        self.is_listed.get_or_init(list);
     }
 }
 
@@ -63,7 +76,7 @@ impl Completed {
     #[cold]
     #[inline(never)]
     fn tell_and_note(&self, position: u64, publications: &Publications) {
-        let mut list = publications.0.lock();
+        let mut list = publications.list.lock();
         let reached = list.partition_point(|(other, _)| *other <= position);
         list.drain(..reached).rev().for_each(|(_, tell)| tell());
         let bit = if list.is_empty() { 0 } else { TELLS };
@@ -72,7 +85,7 @@ impl Completed {
 
     /// Has something told before a position is noted; at once, if that has been.
     pub(super) fn publish_at(&self, position: u64, tell: Tell, publications: &Publications) {
-        let mut list = publications.0.lock();
+        let mut list = publications.list.lock();
         if self.change(|known| known | TELLS) & !TELLS < position {
             // Commands are numbered under the stream's lock and come here without it.
             let place = list.partition_point(|(other, _)| *other <= position);
@@ -85,7 +98,7 @@ impl Completed {
 
     /// Lets go of what would be told of a position.
     pub(super) fn forget(&self, position: u64, publications: &Publications) {
-        let mut list = publications.0.lock();
+        let mut list = publications.list.lock();
         let first = list.partition_point(|(other, _)| *other < position);
         let end = list.partition_point(|(other, _)| *other <= position);
         list.drain(first..end);

@@ -36,6 +36,7 @@ use smallvec::SmallVec;
 
 use crate::context::DeviceState;
 use crate::device::event_pool::PooledEvent;
+use crate::device::wait::Publisher;
 use crate::driver::{Driver, StreamKind};
 use crate::memory_pool::backend::PoolBackend;
 use crate::memory_pool::registry::Registry;
@@ -340,7 +341,11 @@ impl<D: Driver> Stream<D> {
     }
 
     /// Has other processes told before it is noted that the stream has reached a position; at once, if it has been.
-    pub fn publish_at(&self, position: u64, tell: Tell) {
+    pub fn publish_at(self: &Arc<Self>, position: u64, tell: Tell) {
+        self.publications.list_once(|| {
+            let publisher: Arc<dyn Publisher> = Arc::clone(self) as _;
+            self.device.device.publishers.add(&publisher);
+        });
         self.completed.publish_at(position, tell, &self.publications);
     }
 
@@ -436,50 +441,6 @@ impl<D: Driver> Stream<D> {
         !self.is_shared() && self.is_completed(position) && !self.calling.load(Ordering::Acquire)
     }
 
-    /// A native event for everything enqueued so far, for others to wait for; `None` when all has finished. For commands
-    /// of the stream's own queue.
-    ///
-    /// # Errors
-    /// What the native library answers.
-    pub fn record_marker(&self) -> Result<Option<(u64, PooledEvent<D>)>> {
-        self.record_marker_in(&self.lock())
-    }
-
-    /// As [`Stream::record_marker`] for somebody else, who must not wait: `None` also while a native call that can block is
-    /// on its way, and while somebody captures the stream.
-    ///
-    /// # Errors
-    /// What the native library answers.
-    pub fn record_marker_unless_calling(&self) -> Result<Option<(u64, PooledEvent<D>)>> {
-        match self.lock_unless_calling() {
-            Some(state) if !self.is_captured_elsewhere() => self.record_marker_in(&state),
-            _ => Ok(None),
-        }
-    }
-
-    fn record_marker_in(&self, state: &StreamState<D>) -> Result<Option<(u64, PooledEvent<D>)>> {
-        if !self.is_shared() && self.is_completed(state.position) {
-            return Ok(None);
-        }
-        self.record_last().map(|marker| Some((state.position, marker)))
-    }
-
-    /// Makes sure the event has a native event of its own, so that what comes after it on the stream does not
-    /// matter to whoever waits for it.
-    ///
-    /// # Errors
-    /// What the native library answers.
-    pub fn ensure_recorded(&self, event: &Event<D>) -> Result<()> {
-        while !event.is_recorded() {
-            if let Some(_state) = self.lock_unless_calling() {
-                return if event.is_recorded() { Ok(()) } else { event.record() };
-            }
-            // A call that blocks is no reason to wait: all that it comes after was recorded before it.
-            barrier::relax();
-        }
-        Ok(())
-    }
-
     /// Lets go of what the stream keeps for a queue that the application has released: events that nobody else holds, which
     /// hold their queue, and blocks.
     pub fn let_go(&self) {
@@ -501,6 +462,17 @@ impl<D: Driver> Stream<D> {
             // A failure shows again when the queue dies.
             let _ = self.flush(|_| true);
         }
+    }
+}
+
+/// Who has waited for the device knows that the stream is finished, and has not asked it.
+impl<D: Driver> Publisher for Stream<D> {
+    fn given(&self) -> u64 {
+        self.published_position()
+    }
+
+    fn note_finished(&self, position: u64) {
+        self.note_completed(position);
     }
 }
 

@@ -5,11 +5,13 @@
 
 use ur_ffi::{ur_command_t, ur_event_handle_t};
 
+use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
 use crate::object::error::Result;
 use crate::object::recycled::Recycled;
 use crate::stream::event::Event;
 use crate::stream::{Stream, StreamState};
+use crate::sync::barrier;
 use crate::sync::unlikely::unlikely;
 
 /// Events that stand for the last command, at most: each is looked at when another one is wanted.
@@ -26,6 +28,50 @@ impl<D: Driver> Stream<D> {
             // What cannot be recorded stays pending, and completes later than it could.
             let _ = state.record_pending_events();
         }
+    }
+
+    /// A native event for everything enqueued so far, for others to wait for; `None` when all has finished. For commands
+    /// of the stream's own queue.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn record_marker(&self) -> Result<Option<(u64, PooledEvent<D>)>> {
+        self.record_marker_in(&self.lock())
+    }
+
+    /// As [`Stream::record_marker`] for somebody else, who must not wait: `None` also while a native call that can block is
+    /// on its way, and while somebody captures the stream.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn record_marker_unless_calling(&self) -> Result<Option<(u64, PooledEvent<D>)>> {
+        match self.lock_unless_calling() {
+            Some(state) if !self.is_captured_elsewhere() => self.record_marker_in(&state),
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn record_marker_in(&self, state: &StreamState<D>) -> Result<Option<(u64, PooledEvent<D>)>> {
+        if !self.is_shared() && self.is_completed(state.position) {
+            return Ok(None);
+        }
+        self.record_last().map(|marker| Some((state.position, marker)))
+    }
+
+    /// Makes sure the event has a native event of its own, so that what comes after it on the stream does not
+    /// matter to whoever waits for it.
+    ///
+    /// # Errors
+    /// What the native library answers.
+    pub fn ensure_recorded(&self, event: &Event<D>) -> Result<()> {
+        while !event.is_recorded() {
+            if let Some(_state) = self.lock_unless_calling() {
+                return if event.is_recorded() { Ok(()) } else { event.record() };
+            }
+            // A call that blocks is no reason to wait: all that it comes after was recorded before it.
+            barrier::relax();
+        }
+        Ok(())
     }
 }
 
