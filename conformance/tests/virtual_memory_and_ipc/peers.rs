@@ -2,6 +2,7 @@
 
 use core::ffi::{c_int, c_ulong};
 use core::fmt::Write as _;
+use core::ptr::{null, null_mut};
 
 use ur_conformance::child::{self, Piped};
 use ur_conformance::ffi::{ur_event_info_t, ur_event_status_t as Status, ur_queue_info_t, ur_result_t as Code};
@@ -162,6 +163,11 @@ impl Servant<'_> {
                     // SAFETY: no precondition.
                     unsafe { libc::_exit(0) }
                 }
+                // The same of a signal that another thread makes, by the shared timeline or by one that is signalled with it.
+                "learn-from-another-and-exit" => self.learn_from_another(value, &self.timeline),
+                "learn-by-the-other-and-exit" => {
+                    self.learn_from_another(value, &Timeline::at_zero(self.fixture));
+                }
                 "release" => {
                     drop(self.point.take());
                     assert_eq!(self.timeline.release(), Code::SUCCESS);
@@ -196,6 +202,32 @@ impl Servant<'_> {
             "blocking command" => self.memory.write(queue, &[1u32]),
             other => panic!("`{other}` is no way to know"),
         }
+    }
+
+    /// Has another thread signal a value, waits for it by `learned`, and ends this process while that thread is still inside the call,
+    /// which submits what was kept behind the value.
+    fn learn_from_another(&self, value: u64, learned: &Timeline) {
+        let (queue, behind) = (&self.queue, self.fixture.in_order());
+        let point = learned.event(value);
+        behind.wait_for(learned, value);
+        let (one, to) = (1u32, self.memory.pointer());
+        ok!(Enqueue.pfnUSMFill(behind.handle(), to, 4, (&raw const one).cast(), 4, 0, null(), null_mut()));
+        let mut timelines = vec![learned.handle(), self.timeline.handle()];
+        timelines.dedup();
+        let (list, values, count) = (timelines.as_ptr().expose_provenance(), [value; 2], timelines.len() as u32);
+        let signal = || {
+            let (list, values) = (core::ptr::with_exposed_provenance(list), values.as_ptr());
+            ok!(TimelineExt.pfnEnqueueTimelineSignalExt(queue.handle(), count, list, values, 0, null(), null_mut()));
+        };
+        // Where native calls cannot be held, both do what they do at the same time.
+        let fills = self.fixture.sim().map(|sim| sim.hold_calls("cuMemsetD32Async"));
+        std::thread::scope(|scope| {
+            let signalling = scope.spawn(signal);
+            fills.iter().for_each(|fills| fills.wait_for_one(|| signalling.is_finished()));
+            point.wait();
+            // SAFETY: no precondition.
+            unsafe { libc::_exit(0) }
+        });
     }
 
     fn answer(&mut self, what: &str, value: u64) -> String {

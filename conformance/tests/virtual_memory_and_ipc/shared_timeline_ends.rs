@@ -112,6 +112,27 @@ fn a_process_that_knows_its_signal_to_be_reached_may_exit_at_once() {
     });
 }
 
+/// A thread that waits for the value knows of the signal before the one that signals has returned.
+#[test]
+fn a_process_may_exit_as_soon_as_one_thread_knows_another_one_s_signal_to_be_reached() {
+    let test = "a_process_may_exit_as_soon_as_one_thread_knows_another_one_s_signal_to_be_reached";
+    peers::with(test, |_, shared, [mut signaller]| {
+        signaller.tell("learn-from-another-and-exit 1");
+        assert_eq!((shared.wait(1, PATIENCE), shared.status()), (SUCCESS, SUCCESS));
+        signaller.end();
+    });
+}
+
+#[test]
+fn a_process_may_exit_as_soon_as_it_knows_that_another_timeline_is_signalled_by_the_same_command() {
+    let test = "a_process_may_exit_as_soon_as_it_knows_that_another_timeline_is_signalled_by_the_same_command";
+    peers::with(test, |_, shared, [mut signaller]| {
+        signaller.tell("learn-by-the-other-and-exit 1");
+        assert_eq!((shared.wait(1, PATIENCE), shared.status()), (SUCCESS, SUCCESS));
+        signaller.end();
+    });
+}
+
 #[test]
 fn a_process_that_knows_its_first_signal_to_be_reached_still_owes_the_second() {
     let test = "a_process_that_knows_its_first_signal_to_be_reached_still_owes_the_second";

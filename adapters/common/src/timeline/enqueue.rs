@@ -151,6 +151,8 @@ impl<D: Driver> Signals<D> {
     }
 
     fn publish(&self, event: &SharedEvent<D>) {
+        // Of each of them first: whoever hears of one may know that the command is complete.
+        self.list.iter().for_each(|(values, value)| values.publish_when_reached(*value, event));
         self.list.iter().for_each(|(values, value)| values.publish(*value, Arc::clone(event)));
     }
 }
@@ -161,8 +163,13 @@ impl<D: Driver> Dependent<SharedEvent<D>> for Signals<D> {
     fn resolved(self: Arc<Self>, outcome: &Outcome<SharedEvent<D>>) {
         match outcome {
             Outcome::Submitted(event) => {
-                let made = self.made.get().into_iter().flatten();
-                for ((values, value), made) in self.list.iter().zip(made) {
+                let signals = || self.list.iter().zip(self.made.get().into_iter().flatten());
+                if let Some(event) = event {
+                    // As in `publish`.
+                    let made = signals().filter(|(_, made)| made.is_ok());
+                    made.for_each(|((values, value), _)| values.publish_when_reached(*value, event));
+                }
+                for ((values, value), made) in signals() {
                     match (made, event) {
                         (Ok(_), Some(event)) => values.publish(*value, Arc::clone(event)),
                         // Nobody can be told but by the timeline, and those who wait must not wait for ever. One that has

@@ -347,13 +347,13 @@ impl<D: Driver> Values<D> {
         }
     }
 
-    /// Notes the event of a signal that was reserved and then submitted.
+    /// Notes the event of a signal that was reserved and then submitted; to be called behind [`Values::publish_when_reached`].
     pub(super) fn publish(self: &Arc<Self>, value: u64, event: SharedEvent<D>) {
         if self.shared().is_none() {
             return self.publish_here(value, event);
         }
         self.publish_here(value, Arc::clone(&event));
-        self.publish_to_others(value, &event);
+        self.watch_signal(value, &event);
     }
 
     /// As [`Values::publish`] of a timeline that is this process's alone.

@@ -225,12 +225,20 @@ impl<D: Driver> Values<D> {
         link.disown(value);
     }
 
-    /// Has other processes told when a submitted signal is reached, or never will be.
-    pub(super) fn publish_to_others(self: &Arc<Self>, value: u64, event: &SharedEvent<D>) {
+    /// Has other processes told when a submitted signal is reached: before anybody here hears of the signal, who may know at once that
+    /// its command is complete, and end this process.
+    pub(super) fn publish_when_reached(self: &Arc<Self>, value: u64, event: &SharedEvent<D>) {
+        if self.shared().is_none() {
+            return;
+        }
         // Whoever ends the signal keeps the values until the stream has nothing to tell of it: they never go under a stream's locks.
         let me = Arc::downgrade(self);
         let reach = move || me.upgrade().iter().filter_map(|me| me.shared()).for_each(|link| link.reach(value));
         event.stream.publish_at(event.position, Box::new(reach));
+    }
+
+    /// Has other processes told of a submitted signal that is reached, though nobody here asks for it, or that never will be.
+    pub(super) fn watch_signal(self: &Arc<Self>, value: u64, event: &SharedEvent<D>) {
         let end = || {
             let (values, event) = (Arc::clone(self), Arc::clone(event));
             move || values.end_signal(value, &event)
