@@ -2,15 +2,15 @@
 //!
 //! The library takes such bytes inside of the call that copies them to a device, whatever its stream has still to do
 //! (`docs/native-facts.md`). So a copy that comes after a host task would copy what was there before the task's function has
-//! written. While any function is on its way or runs, such a copy is kept: a worker waits for what it comes after, and submits it
-//! then. Which task a copy comes after nobody asks: it is kept behind those that it does not come after too, and waits for none of
-//! them.
+//! written. While any function is on its way or runs, such a copy is kept, if it comes after anything that is not over: a worker
+//! waits for that, and submits it then. Which task a copy comes after nobody asks: it is kept beside those that it does not come
+//! after too, and waits for none of them.
 //!
 //! Must never wait on the thread of whoever enqueues.
 
 use core::ops::ControlFlow;
 
-use crate::command::deferral::{Deferring, Owned, placing};
+use crate::command::deferral::{Deferring, Owned, barrier_of, placing};
 use crate::command::graph::GraphBuilder;
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, keep, submit, submit_and_wait};
@@ -47,7 +47,17 @@ pub(crate) fn submit_from<D: Driver, C: Command<D>>(
 fn is_taken_early<D: Driver>(request: &Request<'_, D>, from: usize) -> bool {
     let is_captured =
         || request.queue.capture().is_some() || request.waits.iter().any(|event| event.as_captured().is_some());
-    placing(request.queue).is_none() && !is_captured() && is_unknown(request.queue, from)
+    placing(request.queue).is_none() && !is_captured() && comes_after_work(request) && is_unknown(request.queue, from)
+}
+
+/// Whether anything that is not over comes before the command.
+fn comes_after_work<D: Driver>(request: &Request<'_, D>) -> bool {
+    let queue = request.queue;
+    let own = || match queue.is_in_order() {
+        true => !queue.first().is_idle().unwrap_or(false),
+        false => barrier_of(queue).1.is_some_and(|barrier| !barrier.is_known_complete()),
+    };
+    request.waits.iter().any(|event| !event.is_known_complete()) || own()
 }
 
 /// Whether the native library does not know the memory.
