@@ -8,6 +8,7 @@ mod host_task_releases;
 mod host_task_status;
 mod memcpy;
 mod native_command;
+mod releases;
 mod signals;
 mod timestamp;
 mod without_threads;
