@@ -278,4 +278,21 @@ fn an_event_of_an_append_or_update_that_failed_is_signalled_behind_a_timeline() 
     expect_signal("an update");
     buffer.on(&queue);
     queue.finish();
+    for waits in [[event.handle()], [plain.handle()]] {
+        ok!(CommandBufferExp.pfnUpdateWaitEventsExp(command, 1, waits.as_ptr()));
+        // The first launch lets go of what the one before used, once that has finished.
+        for _ in 0..2 {
+            buffer.on(&queue);
+            queue.finish();
+        }
+    }
+    expect_signal("an update to another event, and launches");
+    drop(buffer);
+    let other = CommandBuffer::updatable(&fixture);
+    let named = [event.handle()];
+    let (b, to, from, none) = (other.handle(), memory.at(4), memory.pointer(), null_mut());
+    let (count, waits) = list(&named);
+    ok!(CommandBufferExp.pfnAppendUSMMemcpyExp(b, to, from, 4, 0, null(), count, waits, none, null_mut(), null_mut()));
+    drop(other);
+    expect_signal("the end of a buffer");
 }

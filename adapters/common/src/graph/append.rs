@@ -11,7 +11,7 @@ use crate::command::graph::GraphBuilder;
 use crate::driver::Driver;
 use crate::graph::command::{BufferCommand, Kind};
 use crate::graph::command_buffer::{CommandBuffer, Recording};
-use crate::graph::events::{CommandEvents, EventNode};
+use crate::graph::events::{CommandEvents, EventNode, Name};
 use crate::graph::executable::launch::ChangeableLaunch;
 use crate::graph::memory_uses::{MemoryUses, Used};
 use crate::graph::recorded_kernel::RecordedKernel;
@@ -22,7 +22,7 @@ use crate::memory_object::Mem;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
-use crate::stream::event::{Event, WaitList};
+use crate::stream::event::WaitList;
 use crate::sync::unlikely::unlikely;
 
 /// What of a command is known outside of its buffer.
@@ -221,7 +221,7 @@ fn record_with_names<D: Driver>(
         let signal = if outside.event.is_some() { Some(events.signal_last(&mut graph, buffer)?) } else { None };
         Ok((kind, signal, graph.finish()?))
     };
-    let (kind, signal, node) = append().inspect_err(|_| events.cancel())?;
+    let (kind, signal, node) = append()?;
     if let (Some(out), Some(event)) = (outside.event, signal) {
         retained.signals_events = true;
         out.write_object(event);
@@ -268,7 +268,7 @@ pub struct Retained<D: Driver> {
     /// Memory objects of those.
     memory: Vec<Arc<Object<Mem<D>>>>,
     /// Events that the recorded graph names.
-    pub events: Vec<Arc<Object<Event<D>>>>,
+    pub events: Vec<Name<D>>,
 }
 
 impl<D: Driver> Default for Retained<D> {

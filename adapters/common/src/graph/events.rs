@@ -8,6 +8,7 @@
 //! that processes share. The buffer keeps the events that it was recorded with, and later ones until the launches that use
 //! them have finished ([`crate::graph::executable`]).
 
+use core::ops::Deref;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -25,6 +26,29 @@ use crate::object::params::Out;
 use crate::stream::event::{Event, WaitList};
 use crate::stream::reusable::Reusable;
 
+/// An event that nodes name. While anybody has this, no signal of the event is kept behind a timeline, since a node would not see that
+/// ([`Reusable::begin_export`]).
+pub struct NamedEvent<D: Driver>(Arc<Object<Event<D>>>);
+
+/// A name as nodes, launches on their way and buffers share it.
+pub type Name<D> = Arc<NamedEvent<D>>;
+
+impl<D: Driver> Deref for NamedEvent<D> {
+    type Target = Object<Event<D>>;
+
+    fn deref(&self) -> &Object<Event<D>> {
+        &self.0
+    }
+}
+
+impl<D: Driver> Drop for NamedEvent<D> {
+    fn drop(&mut self) {
+        if let Some(reusable) = self.0.as_reusable() {
+            reusable.cancel_export();
+        }
+    }
+}
+
 /// What a node does with its event.
 #[derive(Clone, Copy)]
 enum Does {
@@ -37,26 +61,26 @@ pub struct EventNode<D: Driver> {
     node: D::GraphNode,
     does: Does,
     /// What it names in later launches.
-    event: Arc<Object<Event<D>>>,
+    event: Name<D>,
     /// What it names for the native library, and how many launches there had been when that was told.
-    told: Arc<Object<Event<D>>>,
+    told: Name<D>,
     told_at: u64,
     /// Whether the native library was not told the event.
     pub(super) is_pending: bool,
 }
 
 impl<D: Driver> EventNode<D> {
-    fn new(node: D::GraphNode, does: Does, event: Arc<Object<Event<D>>>) -> Self {
+    fn new(node: D::GraphNode, does: Does, event: Name<D>) -> Self {
         Self { node, does, told: Arc::clone(&event), event, told_at: 0, is_pending: false }
     }
 
     /// What it names in later launches.
-    pub(super) fn event(&self) -> Arc<Object<Event<D>>> {
+    pub(super) fn event(&self) -> Name<D> {
         Arc::clone(&self.event)
     }
 
     /// Names another event, which has its native one, from the next launch on; gives the one before.
-    pub fn exchange(&mut self, event: Arc<Object<Event<D>>>) -> Arc<Object<Event<D>>> {
+    pub fn exchange(&mut self, event: Name<D>) -> Name<D> {
         core::mem::replace(&mut self.event, event)
     }
 
@@ -79,7 +103,7 @@ impl<D: Driver> EventNode<D> {
 /// An event that a node names no more.
 pub struct Replaced<D: Driver> {
     /// The event.
-    pub event: Arc<Object<Event<D>>>,
+    pub event: Name<D>,
     /// Whether there were launches while it was named.
     pub is_used: bool,
 }
@@ -96,21 +120,17 @@ impl<D: Driver> Default for CommandEvents<D> {
     }
 }
 
-/// Lets `work` have the one native event that a node can name for an event.
-fn with_native<D: Driver, R>(event: &Event<D>, work: impl FnOnce(&D::Event) -> Result<R>) -> Result<R> {
+/// Lets `work` have the one native event that a node can name for an event; gives the name with what came of it.
+fn name<D: Driver, R>(event: &Object<Event<D>>, work: impl FnOnce(&D::Event) -> Result<R>) -> Result<(Name<D>, R)> {
     if event.as_reusable().is_some_and(|reusable| !reusable.is_of_one_device()) {
         return Err(Error::unsupported(
             "an event of several devices or processes in a command buffer (wait for it with an enqueue before the launch)",
         ));
     }
-    work(event.native()?.raw()).inspect_err(|_| cancel_name(event))
-}
-
-/// Notes that no node names an event after all: its signals can be kept again ([`Reusable::begin_export`]).
-fn cancel_name<D: Driver>(event: &Event<D>) {
-    if let Some(reusable) = event.as_reusable() {
-        reusable.cancel_export();
-    }
+    let native = event.native()?;
+    let name = Arc::new(NamedEvent(event.to_arc()));
+    let made = work(native.raw())?;
+    Ok((name, made))
 }
 
 impl<D: Driver> CommandEvents<D> {
@@ -120,8 +140,8 @@ impl<D: Driver> CommandEvents<D> {
     /// `UNSUPPORTED_FEATURE` for events that a node cannot name; what the native library answers.
     pub fn wait_first(&mut self, graph: &mut GraphBuilder<'_, D>, waits: &WaitList<'_, D>) -> Result<()> {
         for event in waits.iter() {
-            let node = with_native(event, |native| graph.await_first(native))?;
-            self.waits.push(EventNode::new(node, Does::Wait, event.to_arc()));
+            let (name, node) = name(event, |native| graph.await_first(native))?;
+            self.waits.push(EventNode::new(node, Does::Wait, name));
         }
         Ok(())
     }
@@ -136,14 +156,9 @@ impl<D: Driver> CommandEvents<D> {
         buffer: &CommandBuffer<D>,
     ) -> Result<Arc<Object<Event<D>>>> {
         let event = new_signal(buffer)?;
-        let node = with_native(&event, |native| graph.record_last(native))?;
-        self.signal = Some(EventNode::new(node, Does::Record, Arc::clone(&event)));
+        let (name, node) = name(&event, |native| graph.record_last(native))?;
+        self.signal = Some(EventNode::new(node, Does::Record, name));
         Ok(event)
-    }
-
-    /// Lets go of events whose command could not be appended.
-    pub fn cancel(&self) {
-        self.waits.iter().chain(&self.signal).for_each(|named| cancel_name(&named.event));
     }
 
     /// Keeps all of them.
@@ -189,10 +204,7 @@ fn changeable<D: Driver>(name: &str, command: &BufferCommand<D>) -> Result<Arc<O
 ///
 /// # Errors
 /// What the native library answers. The nodes then name what they named before.
-fn change_events<D: Driver>(
-    buffer: &CommandBuffer<D>,
-    changes: impl Iterator<Item = (u32, Arc<Object<Event<D>>>)>,
-) -> Result<()> {
+fn change_events<D: Driver>(buffer: &CommandBuffer<D>, changes: impl Iterator<Item = (u32, Name<D>)>) -> Result<()> {
     let executable = buffer.executable()?;
     let mut known = executable.changes();
     known.begin();
@@ -224,7 +236,8 @@ pub fn update_signal<D: Driver>(command: &Object<BufferCommand<D>>, out: Out<'_,
         ));
     };
     let event = new_signal(&buffer)?;
-    change_events(&buffer, core::iter::once((signal, Arc::clone(&event))))?;
+    let (name, ()) = name(&event, |_| Ok(()))?;
+    change_events(&buffer, core::iter::once((signal, name)))?;
     out.write_object(event);
     Ok(())
 }
@@ -245,9 +258,7 @@ pub fn update_waits<D: Driver>(command: &Object<BufferCommand<D>>, waits: WaitLi
             format!("{NAME}: {given} events for a command that was appended with {known}; give as many"),
         ));
     }
-    let mut named = 0;
-    let all_named = waits.iter().try_for_each(|event| with_native(event, |_| Ok(())).map(|()| named += 1));
-    let changes = || command.events.waits.clone().zip(waits.iter().map(Object::to_arc));
-    let changed = all_named.and_then(|()| change_events(&buffer, changes()));
-    changed.inspect_err(|_| waits.iter().take(named).for_each(|event| cancel_name(event)))
+    let names: Result<SmallVec<[_; 4]>> =
+        waits.iter().map(|event| name(event, |_| Ok(())).map(|(name, ())| name)).collect();
+    change_events(&buffer, command.events.waits.clone().zip(names?))
 }

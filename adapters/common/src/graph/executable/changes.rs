@@ -7,15 +7,13 @@ use std::sync::Arc;
 
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
-use crate::graph::events::EventNode;
+use crate::graph::events::{EventNode, Name};
 use crate::graph::executable::launch::ChangeableLaunch;
 use crate::graph::executable::retired::RetiredEvents;
 use crate::graph::executable::snapshot::Snapshot;
 use crate::graph::executable::{Leftovers, Native};
 use crate::graph::memory_uses::{MemoryUses, Used};
-use crate::object::Object;
 use crate::object::error::Result;
-use crate::stream::event::Event;
 use crate::sync::mutation;
 use crate::sync::unlikely::unlikely;
 
@@ -125,7 +123,7 @@ impl<D: Driver> Changes<D> {
     }
 
     /// Makes a node name another event from the next launch on; gives the one before.
-    pub fn set_event(&mut self, index: u32, event: Arc<Object<Event<D>>>) -> Arc<Object<Event<D>>> {
+    pub fn set_event(&mut self, index: u32, event: Name<D>) -> Name<D> {
         let node = &mut self.events[index as usize];
         if !node.is_pending {
             node.is_pending = true;

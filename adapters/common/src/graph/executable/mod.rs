@@ -27,6 +27,7 @@ use crate::buffer::storage::{BufferAccess, LockedBuffers};
 use crate::context::DeviceState;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::{Driver, NativeName};
+use crate::graph::events::Name;
 use crate::graph::executable::changes::Changes;
 use crate::graph::executable::snapshot::Snapshot;
 use crate::graph::memory_uses::Used;
@@ -36,13 +37,12 @@ use crate::object::Object;
 use crate::object::error::Result;
 use crate::queue::Queue;
 use crate::stream::Stream;
-use crate::stream::event::Event;
 use crate::sync::unlikely::unlikely;
 
 /// What was replaced, to be dropped without a lock.
 pub struct Leftovers<D: Driver> {
     /// Events that no launch uses any more.
-    events: Vec<Arc<Object<Event<D>>>>,
+    events: Vec<Name<D>>,
     /// What launches did with buffers and images.
     uses: Vec<Box<[Used<D>]>>,
     /// What launches were deferred with.

@@ -5,14 +5,12 @@
 //! replaced. It costs a record for each change of events that is launched, and graphs without such changes nothing.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
-use crate::object::Object;
-use crate::stream::event::Event;
+use crate::graph::events::Name;
 
-type Events<D> = Vec<Arc<Object<Event<D>>>>;
+type Events<D> = Vec<Name<D>>;
 
 /// The events.
 pub struct RetiredEvents<D: Driver> {
@@ -35,7 +33,7 @@ impl<D: Driver> RetiredEvents<D> {
     }
 
     /// Keeps an event that launches before the next one use.
-    pub fn add(&mut self, event: Arc<Object<Event<D>>>) {
+    pub fn add(&mut self, event: Name<D>) {
         self.recent.push(event);
     }
 

@@ -4,22 +4,19 @@
 //! deferred between two changes share one snapshot. In the launch's turn the snapshot takes the place of what is known by then
 //! (`Changes::exchange`), the native library is told, and what is known by then is told again before the next launch.
 
-use std::sync::Arc;
-
 use smallvec::SmallVec;
 
 use crate::driver::Driver;
+use crate::graph::events::Name;
 use crate::graph::memory_uses::Used;
 use crate::graph::recorded_kernel::{NativeForm, RecordedKernel};
-use crate::object::Object;
-use crate::stream::event::Event;
 
 /// What changes can alter of a graph.
 pub struct Snapshot<D: Driver> {
     /// Launches.
     pub launches: Vec<(RecordedKernel<D>, Option<NativeForm<D>>)>,
     /// What events' nodes name.
-    pub events: SmallVec<[Arc<Object<Event<D>>>; 2]>,
+    pub events: SmallVec<[Name<D>; 2]>,
     /// What all commands together do with buffers and images.
     pub uses: Box<[Used<D>]>,
 }
