@@ -190,6 +190,24 @@ BINARY = {
 }
 
 
+def rest_and_quotient(c, F, x, y):
+    """remquo of two inputs, each with its values. Where one is not finite or the divisor is 0 OpenCL says nothing of the quotient."""
+    (a, A), (b, B), ty = x, y, f"f{F(0).itemsize * 8}"
+    e = c.fresh()
+    c.line(f"{e} = OpVariable %f_u32 Function")
+    c.out(ty, c.ext(ty, "remquo", a, b, e), [BINARY["remainder"][0](F, p, q) for p, q in zip(A, B)])
+    fits = [math.isfinite(p) and math.isfinite(q) and q != 0 for p, q in zip(A, B)]
+    valid = c.emit("OpINotEqual", "bool", c.input("u32", [int(v) for v in fits]), c.const("u32", 0))
+    bits = c.emit("OpLoad", "u32", e, "Aligned", 4)
+    c.out("u32", c.emit("OpSelect", "u32", valid, bits, c.const("u32", 0)), [quotient(float(p), float(q)) if ok else 0 for p, q, ok in zip(A, B, fits)])
+
+
+# Shares of the largest number whose quotients are rounded up, or down, near the ends of what a type has; then, in units of the smallest
+# number, what only subnormal ones have.
+LARGE = [(1, 0.6), (0.9, 0.55), (1, 0.3), (0.67, 0.67), (0.7, 0.99), (0.51, 1), (1, 0.4), (1, 1 / 127.4), (0.997, 1 / 129.6), (1, 1 / 255.3)]
+SMALL = [(5, 3), (383, 3), (127, 1), (7, 2), (1000, 401), (2, 7)]
+
+
 def edge_case(n):
     ty, F = f"f{n}", NP[f"f{n}"]
     c = Case(f"edges{n}", THREADS)
@@ -224,13 +242,7 @@ def edge_case(n):
             a, b = c.input(ty, A), c.input(ty, B)
             for name, (f, ulps) in BINARY.items():
                 c.out(ty, c.ext(ty, name, a, b), [f(F, p, q) for p, q in zip(A, B)], min(ulps, 1) if loose else ulps)
-            e = c.fresh()
-            c.line(f"{e} = OpVariable %f_u32 Function")
-            c.out(ty, c.ext(ty, "remquo", a, b, e), [BINARY["remainder"][0](F, p, q) for p, q in zip(A, B)])
-            fits = [math.isfinite(p) and math.isfinite(q) and q != 0 for p, q in zip(A, B)]
-            valid = c.emit("OpINotEqual", "bool", c.input("u32", [int(v) for v in fits]), c.const("u32", 0))
-            bits = c.emit("OpLoad", "u32", e, "Aligned", 4)
-            c.out("u32", c.emit("OpSelect", "u32", valid, bits, c.const("u32", 0)), [quotient(float(p), float(q)) if ok else 0 for p, q, ok in zip(A, B, fits)])
+            rest_and_quotient(c, F, (a, A), (b, B))
         # Integers beside numbers.
         N = [random.choice((0, 1, -1, 2, -2, 3, -3, 5, 17, -40, 150, -150, 1100, -1100)) for _ in rows]
         k = c.input("u32", [v & 0xffffffff for v in N])
@@ -285,6 +297,10 @@ def edge_case(n):
             s = mpmath.mpf(float(p)) * mpmath.mpf(float(q)) + mpmath.mpf(float(r))
             return F(float(p) * float(q) + float(r)) if s == 0 else to(F, s)
         c.out(ty, c.ext(ty, "fma", a, b, z), [fma(p, q, r) for p, q, r in zip(A, B, C)], 0 if n == 64 else 1)
+        most, least = float(np.finfo(F).max), float(np.finfo(F).smallest_subnormal)
+        pairs = [(p * most, q * most) for p, q in LARGE] + [(p * least, q * least) for p, q in SMALL]
+        A, B = ([F(s * pair[at]) for pair in pairs for s in signs] for at, signs in ((0, (1, -1, 1, -1)), (1, (1, 1, -1, -1))))
+        rest_and_quotient(c, F, (c.input(ty, A), A), (c.input(ty, B), B))
     c.write()
 
 

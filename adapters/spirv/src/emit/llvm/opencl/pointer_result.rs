@@ -156,8 +156,10 @@ impl<'m> Writer<'m> {
         let y_negative = self.class_of(op::SIGN_BIT_SET, scalar, y);
         let turned = self.let_temp(format_args!("fsub {ty} 0.0, {rest}"));
         let rest_size = self.let_temp(format_args!("select i1 {x_negative}, {ty} {turned}, {ty} {rest}"));
-        let whole = self.let_temp(format_args!("fsub {ty} {left}, {rest_size}"));
-        let quotient = self.let_temp(format_args!("fdiv {ty} {whole}, {size_y}"));
+        // Each is divided by itself: their difference may be larger than any number. What the divisions round is less than 2^-16.
+        let [most, rest_share] =
+            [left, rest_size].map(|part| self.let_temp(format_args!("fdiv {ty} {part}, {size_y}")));
+        let quotient = self.let_temp(format_args!("fsub {ty} {most}, {rest_share}"));
         let quotient = self.math_call("rint", scalar, &[quotient])?;
         let finite = self.class_of(op::IS_FINITE, scalar, &quotient);
         let quotient = self.let_temp(format_args!("select i1 {finite}, {ty} {quotient}, {ty} 0.0"));
