@@ -409,3 +409,30 @@ fn work_group_pointers_in_memory_are_as_large_as_the_module_says() {
     assert!(small.is_empty(), "{small:#?}");
     assert!(text.contains("i64 24, i1 false)") && text.contains("= internal addrspace(3) global [10 x i32]"), "{text}");
 }
+
+#[test]
+fn fields_of_no_bits_behind_the_highest_one_shift_by_less_than_the_numbers_width() {
+    // A base, what is inserted, and the place: 0 bits at 32. LLVM makes anything of a shift by 32, and of all that is made of it.
+    let all = [
+        entry(10, "k"),
+        op(43, &[3, 5, 32]),
+        op(43, &[3, 6, 0]),
+        op(33, &[7, 1, 3, 3]),
+        op(54, &[1, 10, 0, 7]),
+        op(55, &[3, 8]),
+        op(55, &[3, 9]),
+        op(248, &[11]),
+        op(201, &[3, 20, 8, 9, 5, 6]),
+        op(202, &[3, 21, 8, 5, 6]),
+        op(203, &[3, 22, 8, 5, 6]),
+        op(253, &[]),
+        op(56, &[]),
+    ];
+    for options in [Options::for_architecture(90), Options::for_architecture(100), Options::for_amdgcn(32)] {
+        let text = function(&all, &options, " void @k(");
+        let shifts = text.iter().filter(|line| [" = shl ", " = lshr "].iter().any(|name| line.contains(name)));
+        let by: Vec<&str> = shifts.map(|line| line.rsplit(' ').next().unwrap()).collect();
+        assert!(by.len() >= 4 && !by.contains(&"32"), "{text:#?}");
+        assert_eq!(text.iter().filter(|line| line.ends_with(" = and i32 32, 31")).count(), 3, "{text:#?}");
+    }
+}

@@ -269,7 +269,7 @@ macro_rules! cases {
     };
 }
 
-cases!(address approximate atomic atomic64 byvalue constants contraction control converged72 convert copies edges16 edges32 edges64 elements exchange96 float16 float32 float64 flow flushed geometry group100 halfmemory imports integer16 integer32 integer64 integer8 intel late linked math16 math32 math64 memory nonuniform72 products tree72 uncontracted uniform72 vector walk wrapped);
+cases!(address approximate atomic atomic64 byvalue constants contraction control converged72 convert copies edges16 edges32 edges64 elements exchange96 fields float16 float32 float64 flow flushed geometry group100 halfmemory imports integer16 integer32 integer64 integer8 intel late linked math16 math32 math64 memory nonuniform72 products tree72 uncontracted uniform72 vector walk wrapped);
 
 /// ptxas fuses products and sums without a rounding mode, whatever stands between them; simcuda never does.
 #[test]

@@ -316,6 +316,25 @@ def link_case():
     c.write()
 
 
+def field_case():
+    """Fields of bits at the ends of a number: none at its end, all of it, its highest bit. Places that are constants and that are not."""
+    c = Case("fields")
+    for n in (8, 16, 32, 64):
+        ty, A, B = f"u{n}", integers(n), integers(n)
+        random.shuffle(B)
+        a, b = c.input(ty, A), c.input(ty, B)
+        places = [(0, 0), (n, 0), (0, n), (n - 1, 1)]
+        given = [places[i % 4] for i in THREADS]
+        rows = [(c.const("u32", at), c.const("u32", count), [(at, count)] * 32) for at, count in places]
+        rows.append((c.input("u32", [at for at, _ in given]), c.input("u32", [count for _, count in given]), given))
+        for at, count, P in rows:
+            masks = [(1 << k) - 1 for _, k in P]
+            c.out(ty, c.emit("OpBitFieldInsert", ty, a, b, at, count), [v & ~(m << o) | (w & m) << o for v, w, m, (o, _) in zip(A, B, masks, P)])
+            c.out(ty, c.emit("OpBitFieldUExtract", ty, a, at, count), [v >> o & m for v, m, (o, _) in zip(A, masks, P)])
+            c.out(ty, c.emit("OpBitFieldSExtract", ty, a, at, count), [signed(v >> o, k) if k else 0 for v, (o, k) in zip(A, P)])
+    c.write()
+
+
 if __name__ == "__main__":
     intel_case()
     contraction_case()
@@ -323,3 +342,4 @@ if __name__ == "__main__":
     approximation_case()
     import_case()
     link_case()
+    field_case()

@@ -76,9 +76,15 @@ impl Writer<'_> {
         Ok(self.resize(&value, from.bits(), scalar.bits()))
     }
 
+    /// Where a field begins. One without bits may begin behind the highest bit: LLVM knows no shift by that much, and any place will do.
+    fn field_offset(&mut self, inst: Inst<'_>, at: usize, scalar: Scalar) -> Result<String> {
+        let offset = self.field_operand(inst, at, scalar)?;
+        Ok(self.let_temp(format_args!("and {} {offset}, {}", scalar.text(), scalar.bits() - 1)))
+    }
+
     fn insert_field(&mut self, inst: Inst<'_>) -> Result<()> {
         let scalar = self.shape(inst.ty()?)?.0;
-        let (offset, count) = (self.field_operand(inst, 2, scalar)?, self.field_operand(inst, 3, scalar)?);
+        let (offset, count) = (self.field_offset(inst, 2, scalar)?, self.field_operand(inst, 3, scalar)?);
         let ty = scalar.text();
         let low = self.low_mask(scalar, &count);
         let mask = self.let_temp(format_args!("shl {ty} {low}, {offset}"));
@@ -93,7 +99,7 @@ impl Writer<'_> {
 
     fn extract_field(&mut self, inst: Inst<'_>) -> Result<()> {
         let scalar = self.shape(inst.ty()?)?.0;
-        let (offset, count) = (self.field_operand(inst, 1, scalar)?, self.field_operand(inst, 2, scalar)?);
+        let (offset, count) = (self.field_offset(inst, 1, scalar)?, self.field_operand(inst, 2, scalar)?);
         let (ty, bits) = (scalar.text(), scalar.bits());
         let mask = self.low_mask(scalar, &count);
         let none = self.let_temp(format_args!("icmp eq {ty} {count}, 0"));
