@@ -26,6 +26,17 @@ pub(crate) enum Value {
     Address(Id),
 }
 
+impl Value {
+    /// Whether all its bits are 0.
+    pub(crate) fn is_zero(&self) -> bool {
+        match self {
+            Self::Null | Self::Bits(0) => true,
+            Self::Composite(parts) => parts.iter().all(Self::is_zero),
+            Self::Bits(_) | Self::Undef | Self::Address(_) => false,
+        }
+    }
+}
+
 /// The constants computed so far.
 #[derive(Debug, Default)]
 pub(crate) struct Folder {

@@ -21,5 +21,8 @@ pub const MAX_MODES: usize = 256;
 pub const MAX_PARAMETERS: usize = 1 << 20;
 /// Parts of all composite constants that are computed.
 pub const MAX_CONSTANT_PARTS: usize = 1 << 23;
+/// Bytes of all variables that begin with other values than zeroes. libnvvm makes three bytes of text of each in some twelve bytes of
+/// memory, whatever the module's own text says in a word, ends the process where memory ends, and counts in 32 bits.
+pub const MAX_INITIALISED_BYTES: u64 = 64 << 20;
 /// Bytes of text that a module may become.
 pub const MAX_TEXT: usize = 1 << 30;

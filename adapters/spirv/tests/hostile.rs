@@ -305,6 +305,57 @@ fn modes_of_one_kernel_have_a_limit() {
     assert_eq!(with(257).unwrap_err().kind(), ErrorKind::Limit);
 }
 
+/// A module with `variables` that begin as a structure of a long array, which is null, and a number, or as null, of the device or
+/// of a kernel.
+fn with_initialised_memory(variables: u32, array_bytes: u32, number: Option<u32>, of_kernel: bool) -> ur_spirv::Module {
+    let mut words =
+        vec![4 << 16 | 43, 3, 5, array_bytes, 4 << 16 | 43, 3, 6, number.unwrap_or(0), 4 << 16 | 21, 7, 8, 0];
+    words.extend([4 << 16 | 28, 8, 7, 5, 4 << 16 | 30, 9, 8, 3, 3 << 16 | 46, 8, 14]);
+    words.extend(match number {
+        Some(_) => vec![5 << 16 | 44, 9, 15, 14, 6],
+        None => vec![3 << 16 | 46, 9, 15],
+    });
+    let class = if of_kernel { 7 } else { 5 };
+    words.extend([4 << 16 | 32, 12, class, 9]);
+    let ids = 20..20 + variables;
+    let made: Vec<u32> = ids.clone().flat_map(|id| [5 << 16 | 59, 12, id, class, 15]).collect();
+    let (outside, inside) = if of_kernel { (vec![], made) } else { (made, vec![]) };
+    words.extend(outside);
+    words.extend([5 << 16 | 54, 1, 10, 0, 2, 2 << 16 | 248, 11]);
+    words.extend(inside);
+    words.extend([1 << 16 | 253, 1 << 16 | 56]);
+    let mut head = vec![4 << 16 | 15, 6, 10, u32::from_le_bytes(*b"k\0\0\0")];
+    // What is exported is written whether or not a kernel reaches it.
+    let name = |id: u32| u32::from_le_bytes([b'v', b'a' + (id / 16) as u8, b'a' + (id % 16) as u8, 0]);
+    let export = |id: u32| [5 << 16 | 71, id, 41, name(id), 0];
+    head.extend(ids.filter(|_| !of_kernel).flat_map(export));
+    parse(&kernel_module(&head, 20 + variables, &words)).unwrap()
+}
+
+/// libnvvm writes every byte of an initialiser as text, and ends the process where memory ends; from 4 GiB on it loses some.
+#[test]
+fn memory_that_begins_with_other_values_than_zeroes_has_a_limit() {
+    for of_kernel in [false, true] {
+        for options in [Options::for_architecture(90), Options::for_architecture(100), Options::for_amdgcn(32)] {
+            let refused = |variables, bytes, number| {
+                let module = with_initialised_memory(variables, bytes, number, of_kernel);
+                translate(&module, &options).err().map(|error| {
+                    assert_eq!(error.instruction(), Some("OpVariable"), "{error}");
+                    error.kind()
+                })
+            };
+            let limit = Some(ErrorKind::Limit);
+            assert_eq!(refused(1, 1 << 28, Some(1)), limit);
+            assert_eq!(refused(1, 1 << 31, Some(1)), limit);
+            assert_eq!(refused(100, 1 << 20, Some(1)), limit, "together");
+            assert_eq!(refused(10, 1 << 20, Some(1)), None);
+            // No compiler writes zeroes.
+            assert_eq!(refused(1, 1 << 31, None), None);
+            assert_eq!(refused(1, 1 << 31, Some(0)), None);
+        }
+    }
+}
+
 #[test]
 fn graphics_modules_are_refused_by_their_memory_model() {
     let error = parse(&bytes(&[&HEADER[..], &[3 << 16 | 14, 0, 1]].concat())).unwrap_err();

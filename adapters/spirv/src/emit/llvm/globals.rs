@@ -6,6 +6,8 @@ use super::Writer;
 use super::names::symbol;
 use super::types::address_space;
 use crate::error::{Error, Result};
+use crate::fold::Value;
+use crate::limits;
 use crate::model::{Id, kind, storage};
 
 impl Writer<'_> {
@@ -80,7 +82,11 @@ impl Writer<'_> {
         let initializer = match self.module.operand(definition.instruction, 3) {
             // Work-group memory begins undefined.
             _ if space == 3 => "undef".into(),
-            Ok(initializer) => self.value(initializer)?,
+            Ok(initializer) => {
+                let (text, value) = (self.value(initializer)?, self.folder.value(self.module, initializer)?);
+                self.count_initialised(&value, layout.size)?;
+                text
+            }
             Err(_) => "zeroinitializer".into(),
         };
         let linkage = match linkage {
@@ -93,6 +99,20 @@ impl Writer<'_> {
         }
         self.globals
             .push_str(&format!("@{name} = {linkage}addrspace({space}) {what} {ty} {initializer}, align {align}\n"));
+        Ok(())
+    }
+
+    /// Counts the bytes of an initialiser, unless the compiler leaves them out.
+    pub(super) fn count_initialised(&mut self, value: &Value, size: u64) -> Result<()> {
+        if *value != Value::Undef && !value.is_zero() {
+            self.initialised_bytes = self.initialised_bytes.saturating_add(size);
+        }
+        if self.initialised_bytes > limits::MAX_INITIALISED_BYTES {
+            return Err(Error::limit(format!(
+                "variables of more than {} bytes begin with other values than zeroes",
+                limits::MAX_INITIALISED_BYTES
+            )));
+        }
         Ok(())
     }
 

@@ -94,6 +94,8 @@ struct Writer<'m> {
     globals: String,
     known_globals: HashSet<Id>,
     pending_globals: Vec<Id>,
+    /// Bytes of the variables that do not begin as zeroes.
+    initialised_bytes: u64,
     /// Functions of kernels in two variants, which both call them and nobody else.
     shared_by_variants: HashSet<Id>,
     known_functions: HashSet<Id>,
@@ -139,6 +141,7 @@ impl<'m> Writer<'m> {
             globals: String::new(),
             known_globals: HashSet::new(),
             pending_globals: Vec::new(),
+            initialised_bytes: 0,
             shared_by_variants: HashSet::new(),
             known_functions: HashSet::new(),
             pending_functions: Vec::new(),

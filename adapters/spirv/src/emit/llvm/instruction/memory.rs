@@ -94,6 +94,7 @@ impl<'m> Writer<'m> {
             Value::Undef => {}
             _ if small => self.put(format_args!("store {ty} {text}, {pointer} %v{result}, align {align}")),
             _ => {
+                self.count_initialised(&value, layout.size)?;
                 let name = self.own_name(format!("i{result}"));
                 self.globals
                     .push_str(&format!("@{name} = internal addrspace(1) constant {ty} {text}, align {align}\n"));
