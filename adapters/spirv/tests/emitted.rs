@@ -436,3 +436,67 @@ fn fields_of_no_bits_behind_the_highest_one_shift_by_less_than_the_numbers_width
         assert_eq!(text.iter().filter(|line| line.ends_with(" = and i32 32, 31")).count(), 3, "{text:#?}");
     }
 }
+
+/// A kernel (10) of integers (8, 9) with a division (`division`) in a block (12) that not every way to the last one (13) takes, which has
+/// `behind`. A file's name (6), a vector of 16 (16) and a pointer (17) to integers are there.
+fn divides_in_a_branch(division: u32, behind: &[Vec<u32>]) -> String {
+    let all = [
+        op(11, &[&[50], &literal("OpenCL.std")[..]].concat()),
+        op(11, &[&[51], &literal("OpenCL.DebugInfo.100")[..]].concat()),
+        entry(10, "k"),
+        op(7, &[&[6], &literal("a.c")[..]].concat()),
+        op(20, &[5]),
+        op(23, &[52, 3, 16]),
+        op(32, &[53, 5, 3]),
+        op(21, &[55, 64, 0]),
+        op(33, &[7, 1, 3, 3, 52, 53, 55]),
+        op(54, &[1, 10, 0, 7]),
+        op(55, &[3, 8]),
+        op(55, &[3, 9]),
+        op(55, &[52, 60]),
+        op(55, &[53, 61]),
+        op(55, &[55, 62]),
+        op(248, &[11]),
+        op(170, &[5, 18, 8, 9]),
+        op(247, &[13, 0]),
+        op(250, &[18, 12, 13]),
+        op(248, &[12]),
+        op(128, &[3, 19, 8, 9]),
+        op(135, &[3, division, 19, 9]),
+        op(249, &[13]),
+        op(248, &[13]),
+    ];
+    let end = [op(253, &[]), op(56, &[])];
+    let text = function(&[&all, behind, &end].concat(), &Options::for_architecture(90), "define void @k(");
+    let division = text.iter().position(|line| line.contains("sdiv")).expect("the division is written");
+    text[..division].iter().rfind(|line| line.ends_with(':')).expect("a block's label").clone()
+}
+
+#[test]
+fn a_division_stays_where_only_literals_and_what_is_not_written_have_its_number() {
+    let switch = [op(251, &[8, 14, 120, 15]), op(248, &[15]), op(249, &[14]), op(248, &[14])];
+    let cases: [(&str, u32, &[Vec<u32>]); 9] = [
+        ("nothing", 120, &[]),
+        // OpenCL.DebugInfo.100's DebugValue.
+        ("what debuggers are told", 120, &[op(12, &[1, 40, 51, 29, 41, 120, 42])]),
+        ("a line", 120, &[op(8, &[6, 120, 3])]),
+        ("a column", 120, &[op(8, &[6, 3, 120])]),
+        ("an alignment", 128, &[op(61, &[3, 40, 61, 2, 128])]),
+        ("an element", 15, &[op(81, &[3, 40, 60, 15])]),
+        ("a case", 120, &switch),
+        ("a function's number", 141, &[op(12, &[3, 40, 50, 141, 8])]),
+        ("a number of elements", 16, &[op(12, &[52, 40, 50, 171, 62, 61, 16])]),
+    ];
+    let moved = cases.iter().filter(|(_, division, behind)| divides_in_a_branch(*division, behind) != "b12:");
+    let moved: Vec<&str> = moved.map(|case| case.0).collect();
+    assert!(moved.is_empty(), "{moved:?}");
+}
+
+#[test]
+fn a_division_that_a_function_of_a_later_block_takes_stands_there() {
+    let takes = [op(12, &[3, 40, 50, 141, 120])];
+    assert_eq!(divides_in_a_branch(120, &takes), "b13:");
+    // A debugger's word in between keeps nothing.
+    let told = [vec![op(12, &[1, 41, 51, 29, 42, 120, 43]), op(249, &[14]), op(248, &[14])], takes.to_vec()].concat();
+    assert_eq!(divides_in_a_branch(120, &told), "b14:");
+}

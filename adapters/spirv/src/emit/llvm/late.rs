@@ -7,10 +7,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::opencl::id_operands;
 use super::{Target, Writer};
 use crate::error::Result;
 use crate::grammar::op;
-use crate::model::{Function, Id, Instruction, Type};
+use crate::model::{Function, Id, Instruction, InstructionSet, Type};
+use crate::parse;
 
 /// What is written elsewhere, by where instructions stand in the module.
 #[derive(Debug, Default)]
@@ -52,12 +54,11 @@ impl Writer<'_> {
         }
         for (at, block) in function.blocks.iter().enumerate() {
             for &instruction in &module.body[block.first..block.end] {
-                for (place, word) in module.operands(instruction).iter().enumerate() {
-                    // A word that is no id only makes a division stay, or be written too early.
-                    let Some(&need) = known.get(word) else { continue };
+                self.for_each_needed(instruction, |id| {
+                    let Some(&need) = known.get(&id) else { return };
                     let need = &mut needs[need];
-                    if need.division == instruction && place == 1 {
-                        continue;
+                    if need.division == instruction {
+                        return;
                     }
                     match need.used {
                         None => need.used = Some((at, instruction.at)),
@@ -65,7 +66,7 @@ impl Writer<'_> {
                     }
                     // A phi needs its values in the blocks before it.
                     need.stays |= instruction.opcode == op::PHI;
-                }
+                });
             }
         }
         let innermost = self.innermost_loops(function)?;
@@ -78,6 +79,22 @@ impl Writer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Calls `each` with the ids that an instruction has, that of its result included. Literals may look like an id: where one counted
+    /// as a division's only use, the division was written in a block that its operands do not reach.
+    fn for_each_needed(&self, instruction: Instruction, each: impl FnMut(Id)) {
+        let module = self.module;
+        match *module.operands(instruction) {
+            // What debuggers are told is not written.
+            [_, _, set, number, ref operands @ ..] if instruction.opcode == op::EXT_INST => {
+                if module.instruction_sets.get(&set) == Some(&InstructionSet::OpenClStd) {
+                    id_operands(number, operands).iter().copied().for_each(each);
+                }
+            }
+            // The others have literals alone where the grammar does not know, or ids that are no numbers.
+            _ => parse::for_each_id(&module.words, instruction, each),
+        }
     }
 
     /// Whether it divides numbers by something that no constant tells: libnvvm multiplies for those.

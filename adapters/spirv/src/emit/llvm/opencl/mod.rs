@@ -18,6 +18,18 @@ use super::instruction::Inst;
 use super::types::Scalar;
 use crate::error::{Error, Result};
 use crate::grammar;
+use crate::model::Id;
+
+/// Those operands of an instruction of OpenCL.std that are ids. Others are the number of elements that `vload` reads, and the rounding
+/// mode of `vstore`.
+pub(super) fn id_operands(number: u32, operands: &[u32]) -> &[Id] {
+    let ids = match grammar::opencl_std(number) {
+        Some((name, _)) if name.starts_with("vload") => 2,
+        Some((name, _)) if name.starts_with("vstore") => 3,
+        _ => operands.len(),
+    };
+    operands.get(..ids).unwrap_or(operands)
+}
 
 impl<'m> Writer<'m> {
     pub(super) fn opencl(&mut self, inst: Inst<'m>) -> Result<()> {
