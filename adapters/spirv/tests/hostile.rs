@@ -136,11 +136,13 @@ fn kernel_module(entries: &[u32], bound: u32, words: &[u32]) -> Vec<u8> {
     module
 }
 
-/// Reads and translates, and says how long that took.
+/// Reads and translates for both targets, and says how long that took.
 fn timed(bytes: &[u8]) -> Result<std::time::Duration, ur_spirv::Error> {
     let start = std::time::Instant::now();
-    let result = parse(bytes).and_then(|module| translate(&module, &Options::for_architecture(90)));
-    result.map(|_| start.elapsed())
+    let module = parse(bytes)?;
+    translate(&module, &Options::for_architecture(90))?;
+    translate(&module, &Options::for_amdgcn(32))?;
+    Ok(start.elapsed())
 }
 
 #[test]
@@ -303,6 +305,27 @@ fn modes_of_one_kernel_have_a_limit() {
     };
     with(256).unwrap();
     assert_eq!(with(257).unwrap_err().kind(), ErrorKind::Limit);
+}
+
+#[test]
+fn modes_of_other_kernels_are_not_looked_through_for_each_sum() {
+    const KERNELS: u32 = 1000;
+    const SUMS: u32 = 20_000;
+    let (mut head, mut modes, mut words) = (Vec::new(), Vec::new(), vec![3 << 16 | 22, 5, 32, 3 << 16 | 1, 5, 6]);
+    for kernel in 0..KERNELS {
+        let id = 10 + 2 * kernel;
+        let name = format!("k{kernel:06}\0");
+        head.extend([5 << 16 | 15, 6, id]);
+        head.extend(name.as_bytes().chunks(4).map(|c| u32::from_le_bytes(c.try_into().unwrap())));
+        modes.extend(std::iter::repeat_n([4 << 16 | 16, id, 30, 0], 200).flatten());
+        words.extend([5 << 16 | 54, 1, id, 0, 2, 2 << 16 | 248, id + 1]);
+        if kernel == 0 {
+            words.extend((0..SUMS).flat_map(|sum| [5 << 16 | 129, 5, 3000 + sum, 6, 6]));
+        }
+        words.extend([1 << 16 | 253, 1 << 16 | 56]);
+    }
+    let taken = timed(&kernel_module(&[head, modes].concat(), 3000 + SUMS, &words)).unwrap();
+    assert!(taken.as_secs() < 10, "{taken:?}");
 }
 
 /// A module with `variables` that begin as a structure of a long array, which is null, and a number, or as null, of the device or

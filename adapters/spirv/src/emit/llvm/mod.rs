@@ -80,6 +80,8 @@ struct Writer<'m> {
     /// Lanes of a full sub-group: 32, or 64 on AMD's devices.
     lanes: u32,
     opaque: bool,
+    /// Some kernel of the module forbids to fuse multiplications with additions.
+    forbids_contraction: bool,
     folder: Folder,
     /// Constants that instructions take as numbers, for those who only look.
     numbers: RefCell<Folder>,
@@ -129,6 +131,7 @@ impl<'m> Writer<'m> {
             },
             lanes: options.dialect.sub_group_size(),
             opaque: options.dialect != Dialect::Typed,
+            forbids_contraction: module.forbids_contraction(),
             folder: Folder::default(),
             numbers: RefCell::default(),
             names_length: 0,
@@ -222,7 +225,7 @@ impl<'m> Writer<'m> {
         }
         self.metadata.write(&mut text);
         self.result.text = text;
-        self.result.contraction_off |= self.module.forbids_contraction();
+        self.result.contraction_off |= self.forbids_contraction;
         Ok(self.result)
     }
 

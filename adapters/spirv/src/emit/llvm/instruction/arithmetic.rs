@@ -93,7 +93,7 @@ impl Writer<'_> {
     fn contractible(&self, result: Id) -> String {
         let mut flags = self.fast_math(result);
         let says = flags.contains("fast") || flags.contains("contract");
-        if self.target == Target::Amdgcn && !says && !self.module.forbids_contraction() {
+        if self.target == Target::Amdgcn && !says && !self.forbids_contraction {
             flags.push_str("contract ");
         }
         flags
