@@ -328,6 +328,45 @@ fn modes_of_other_kernels_are_not_looked_through_for_each_sum() {
     assert!(taken.as_secs() < 10, "{taken:?}");
 }
 
+/// A string's words.
+fn literal(text: &str) -> Vec<u32> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize(bytes.len() / 4 * 4 + 4, 0);
+    bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+}
+
+/// Names `prefix`, `prefix$`, `prefix$$` and so on that the ids from `first` on are exported by: the translation's own come behind them.
+fn takes_names(prefix: &str, first: u32, names: u32) -> Vec<u32> {
+    let named = |at: u32| {
+        let name = literal(&format!("{prefix}{}", "$".repeat(at as usize)));
+        [&[(4 + name.len() as u32) << 16 | 71, first + at, 41], &name[..], &[0]].concat()
+    };
+    (0..names).flat_map(named).collect()
+}
+
+#[test]
+fn names_that_are_taken_are_not_looked_for_at_each_use() {
+    const NAMES: u32 = 2000;
+    const USES: u32 = 5000;
+    const FIRST: u32 = 100;
+    // A function (12) and a variable (13) without names of their own, and variables that are exported by those.
+    let head = |own: &str| {
+        [&[4 << 16 | 15, 6, 10, u32::from_le_bytes(*b"k\0\0\0")], &takes_names(own, FIRST, NAMES)[..]].concat()
+    };
+    let mut words = vec![4 << 16 | 32, 5, 5, 3, 4 << 16 | 59, 5, 13, 5];
+    words.extend((0..NAMES).flat_map(|at| [4 << 16 | 59, 5, FIRST + at, 5]));
+    words.extend([5 << 16 | 54, 1, 12, 0, 2, 2 << 16 | 248, 14, 1 << 16 | 253, 1 << 16 | 56]);
+    words.extend([5 << 16 | 54, 1, 10, 0, 2, 2 << 16 | 248, 11]);
+    let used = FIRST + NAMES;
+    let bound = used + USES;
+    let ends = [1 << 16 | 253, 1 << 16 | 56];
+    let calls: Vec<u32> = (used..bound).flat_map(|id| [4 << 16 | 57, 1, id, 12]).collect();
+    let loads: Vec<u32> = (used..bound).flat_map(|id| [4 << 16 | 61, 3, id, 13]).collect();
+    let taken = [("f12", calls), ("g13", loads)]
+        .map(|(own, uses)| timed(&kernel_module(&head(own), bound, &[&words[..], &uses, &ends].concat())).unwrap());
+    assert!(taken.iter().all(|taken| taken.as_secs() < 10), "{taken:?}");
+}
+
 /// A module with `variables` that begin as a structure of a long array, which is null, and a number, or as null, of the device or
 /// of a kernel.
 fn with_initialised_memory(variables: u32, array_bytes: u32, number: Option<u32>, of_kernel: bool) -> ur_spirv::Module {

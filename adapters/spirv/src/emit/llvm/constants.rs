@@ -124,11 +124,7 @@ impl Writer<'_> {
                 let name = self.function_name(function)?;
                 let from = self.function_pointer_text(function)?;
                 let to = self.type_text(definition.ty)?;
-                Ok(if self.opaque || *from == *to {
-                    name.into()
-                } else {
-                    format!("bitcast ({from} {name} to {to})").into()
-                })
+                Ok(if self.opaque || *from == *to { name } else { format!("bitcast ({from} {name} to {to})").into() })
             }
             op::SPEC_CONSTANT_OP => {
                 let opcode = u16::try_from(operand(2)?).unwrap_or(u16::MAX);

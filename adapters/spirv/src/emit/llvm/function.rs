@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
+use std::rc::Rc;
 
 use super::Writer;
 use super::instruction::CopySide;
@@ -41,21 +42,26 @@ pub(super) struct Current {
 
 impl Writer<'_> {
     /// The text that names a function.
-    pub(super) fn function_name(&mut self, id: Id) -> Result<String> {
+    pub(super) fn function_name(&mut self, id: Id) -> Result<Rc<str>> {
+        if let Some(known) = self.symbols.get(&id) {
+            return Ok(Rc::clone(known));
+        }
         let function = self.module.function(id)?;
-        if function.blocks.is_empty() {
+        let name = if function.blocks.is_empty() {
             let Some((name, _)) = self.module.linkage(id) else {
                 return Err(Error::malformed(format!("function {id} has no body and no name to import")));
             };
-            return self.declare_import(id, &name);
-        }
-        if self.known_functions.insert(id) {
+            self.declare_import(id, &name)?
+        } else {
             self.pending_functions.push(id);
-        }
-        Ok(match self.public_name(id) {
-            Some((name, _)) => format!("@{}", self.function_symbol(&name)),
-            None => format!("@{}", self.own_name(format!("f{id}"))),
-        })
+            match self.public_name(id) {
+                Some((name, _)) => format!("@{}", self.function_symbol(&name)),
+                None => format!("@{}", self.own_name(format!("f{id}"))),
+            }
+        };
+        let name: Rc<str> = name.into();
+        self.symbols.insert(id, Rc::clone(&name));
+        Ok(name)
     }
 
     /// The text of a pointer to the function.

@@ -16,17 +16,21 @@ impl Writer<'_> {
         if self.builtin(id).is_some() {
             return Ok(format!("%b{id}").into());
         }
-        if self.known_globals.insert(id) {
-            self.pending_globals.push(id);
+        if let Some(known) = self.symbols.get(&id) {
+            return Ok(Rc::clone(known));
         }
+        self.pending_globals.push(id);
         let name = format!("@{}", self.variable_name(id));
         let class = self.module.pointer(self.module.definition(id)?.ty)?.0;
         let (space, pointer_space) = (address_space(class)?, self.pointer_space(class)?);
-        if space == pointer_space {
-            return Ok(name.into());
-        }
-        let [from, to] = [space, pointer_space].map(|space| self.pointer_text("i8", space));
-        Ok(format!("addrspacecast ({from} {name} to {to})").into())
+        let text: Rc<str> = if space == pointer_space {
+            name.into()
+        } else {
+            let [from, to] = [space, pointer_space].map(|space| self.pointer_text("i8", space));
+            format!("addrspacecast ({from} {name} to {to})").into()
+        };
+        self.symbols.insert(id, Rc::clone(&text));
+        Ok(text)
     }
 
     fn variable_name(&self, id: Id) -> String {

@@ -88,19 +88,19 @@ struct Writer<'m> {
     layouts: Layouts,
     types: HashMap<Id, Rc<str>>,
     constants: HashMap<Id, Rc<str>>,
+    /// The texts of the functions and variables that were named, and thereby are written or imported.
+    symbols: HashMap<Id, Rc<str>>,
     /// Bytes of the texts of types and constants.
     names_length: usize,
     remarks: HashSet<String>,
     structures: String,
     pending_structures: Vec<Id>,
     globals: String,
-    known_globals: HashSet<Id>,
     pending_globals: Vec<Id>,
     /// Bytes of the variables that do not begin as zeroes.
     initialised_bytes: u64,
     /// Functions of kernels in two variants, which both call them and nobody else.
     shared_by_variants: HashSet<Id>,
-    known_functions: HashSet<Id>,
     pending_functions: Vec<Id>,
     /// Declarations by name.
     declared: BTreeMap<String, String>,
@@ -139,14 +139,13 @@ impl<'m> Writer<'m> {
             layouts: Layouts::default(),
             types: HashMap::new(),
             constants: HashMap::new(),
+            symbols: HashMap::new(),
             structures: String::new(),
             pending_structures: Vec::new(),
             globals: String::new(),
-            known_globals: HashSet::new(),
             pending_globals: Vec::new(),
             initialised_bytes: 0,
             shared_by_variants: HashSet::new(),
-            known_functions: HashSet::new(),
             pending_functions: Vec::new(),
             declared: BTreeMap::new(),
             helpers: HashSet::new(),
