@@ -8,7 +8,6 @@
 //! that processes share. The buffer keeps the events that it was recorded with, and later ones until the launches that use
 //! them have finished ([`crate::graph::executable`]).
 
-use core::ops::Deref;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -20,34 +19,12 @@ use crate::driver::{Driver, EventPurpose};
 use crate::graph::append::Retained;
 use crate::graph::command::{BufferCommand, NamedEvents};
 use crate::graph::command_buffer::CommandBuffer;
+use crate::graph::named_event::{Name, name};
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::stream::event::{Event, WaitList};
 use crate::stream::reusable::Reusable;
-
-/// An event that nodes name. While anybody has this, no signal of the event is kept behind a timeline, since a node would not see that
-/// ([`Reusable::begin_export`]).
-pub struct NamedEvent<D: Driver>(Arc<Object<Event<D>>>);
-
-/// A name as nodes, launches on their way and buffers share it.
-pub type Name<D> = Arc<NamedEvent<D>>;
-
-impl<D: Driver> Deref for NamedEvent<D> {
-    type Target = Object<Event<D>>;
-
-    fn deref(&self) -> &Object<Event<D>> {
-        &self.0
-    }
-}
-
-impl<D: Driver> Drop for NamedEvent<D> {
-    fn drop(&mut self) {
-        if let Some(reusable) = self.0.as_reusable() {
-            reusable.cancel_export();
-        }
-    }
-}
 
 /// What a node does with its event.
 #[derive(Clone, Copy)]
@@ -118,19 +95,6 @@ impl<D: Driver> Default for CommandEvents<D> {
     fn default() -> Self {
         Self { waits: SmallVec::new(), signal: None }
     }
-}
-
-/// Lets `work` have the one native event that a node can name for an event; gives the name with what came of it.
-fn name<D: Driver, R>(event: &Object<Event<D>>, work: impl FnOnce(&D::Event) -> Result<R>) -> Result<(Name<D>, R)> {
-    if event.as_reusable().is_some_and(|reusable| !reusable.is_of_one_device()) {
-        return Err(Error::unsupported(
-            "an event of several devices or processes in a command buffer (wait for it with an enqueue before the launch)",
-        ));
-    }
-    let native = event.native()?;
-    let name = Arc::new(NamedEvent(event.to_arc()));
-    let made = work(native.raw())?;
-    Ok((name, made))
 }
 
 impl<D: Driver> CommandEvents<D> {

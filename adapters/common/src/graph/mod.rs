@@ -21,6 +21,7 @@ pub mod executable;
 pub mod info;
 pub mod launch;
 pub mod memory_uses;
+mod named_event;
 pub mod native;
 pub mod native_command;
 pub mod recorded_kernel;

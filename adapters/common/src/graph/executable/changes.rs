@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
-use crate::graph::events::{EventNode, Name};
+use crate::graph::events::EventNode;
 use crate::graph::executable::launch::ChangeableLaunch;
 use crate::graph::executable::retired::RetiredEvents;
 use crate::graph::executable::snapshot::Snapshot;
 use crate::graph::executable::{Leftovers, Native};
 use crate::graph::memory_uses::{MemoryUses, Used};
+use crate::graph::named_event::Name;
 use crate::object::error::Result;
 use crate::sync::mutation;
 use crate::sync::unlikely::unlikely;

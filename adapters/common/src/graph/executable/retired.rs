@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use crate::device::event_pool::PooledEvent;
 use crate::driver::Driver;
-use crate::graph::events::Name;
+use crate::graph::named_event::Name;
 
 type Events<D> = Vec<Name<D>>;
 

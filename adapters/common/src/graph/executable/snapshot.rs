@@ -7,8 +7,8 @@
 use smallvec::SmallVec;
 
 use crate::driver::Driver;
-use crate::graph::events::Name;
 use crate::graph::memory_uses::Used;
+use crate::graph::named_event::Name;
 use crate::graph::recorded_kernel::{NativeForm, RecordedKernel};
 
 /// What changes can alter of a graph.
