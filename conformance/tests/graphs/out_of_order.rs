@@ -12,7 +12,8 @@ use ur_conformance::native::Streams;
 use ur_conformance::native_graph::{NativeGraph, NodeKind};
 use ur_conformance::owned::event_of;
 use ur_conformance::{
-    Event, Fixture, Gate, Graph, Kernel, Kind, Launch, Memory, Queue, has_function, needs_capture, ok, refused, ur,
+    Event, Fixture, Gate, Graph, Kernel, Kind, Launch, Memory, Queue, has_function, needs_capture, ok, refused, told,
+    ur,
 };
 
 use crate::memory::native_of;
@@ -363,7 +364,7 @@ fn a_command_of_another_thread_beside_a_native_command_s_function_is_refused() {
             scope.spawn(|| Launch::new(&kernel, &[1]).on(&queue)).join().expect("it is captured")
         });
     });
-    assert_eq!(answer.into_inner().expect("nobody panics"), Code::ERROR_GRAPH_CAPTURE_UNSUPPORTED);
+    assert_eq!(answer.into_inner().expect("nobody panics"), told(Code::ERROR_GRAPH_CAPTURE_UNSUPPORTED));
     assert_eq!(shape(&graph), (3, 1, 0));
 }
 
