@@ -14,7 +14,7 @@ use ur_conformance::ffi::{
 use ur_conformance::image::{Image, Shape};
 use ur_conformance::memory::Kind;
 use ur_conformance::owned::event_of;
-use ur_conformance::{Buffer, Event, Fixture, Queue, Timeline, ask, expect_success, ok, query, ur};
+use ur_conformance::{Buffer, Event, Fixture, Queue, Timeline, ask, child, expect_success, needs_sim, ok, query, ur};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const BYTES: usize = 64;
@@ -96,6 +96,41 @@ fn urEnqueueUSMMemcpy_copies_what_the_task_before_it_has_written() {
         |_, queue| to.read::<u8>(queue, BYTES),
         &fixture,
     );
+}
+
+/// Where nothing comes before it, there is nothing to keep it for: what cannot be kept may come behind it.
+#[test]
+fn urEnqueueUSMMemcpy_on_a_queue_without_work_is_not_kept_for_another_queue_s_task() {
+    let test = "urEnqueueUSMMemcpy_on_a_queue_without_work_is_not_kept_for_another_queue_s_task";
+    child::in_time(test, &[("", ""); 0], || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        if !can(&fixture) {
+            println!("skipped: the device has no host tasks");
+            return;
+        }
+        let to = fixture.memory(Kind::Device, BYTES);
+        let (busy, idle) = (fixture.in_order(), fixture.in_order());
+        let mut written = Box::new([1u8; BYTES]);
+        let (go, _written) = task(&busy, written.as_mut_ptr());
+        let copy = || {
+            let q = idle.handle();
+            ok!(Enqueue.pfnUSMMemcpy(q, CBool::FALSE, to.pointer(), NEW.as_ptr().cast(), BYTES, 0, null(), null_mut()));
+        };
+        let is_own = std::thread::scope(|scope| {
+            let held = sim.hold_calls("cuMemcpyAsync");
+            let copying = scope.spawn(copy);
+            held.wait_for_one(|| false);
+            !copying.is_finished()
+        });
+        idle.finish();
+        let copied = to.read::<u8>(&idle, BYTES);
+        // The task writes no memory that a failure has freed.
+        go.send(()).expect("the task waits");
+        busy.finish();
+        assert!(is_own, "the native call is another thread's");
+        assert_eq!(copied, NEW);
+    });
 }
 
 #[test]
