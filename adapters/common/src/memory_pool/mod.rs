@@ -13,6 +13,7 @@ pub mod keepers;
 pub mod live_blocks;
 mod native_pool;
 pub mod plain;
+pub mod position;
 pub mod registry;
 pub mod settings;
 pub mod stream;

@@ -18,6 +18,7 @@ use crate::driver::Driver;
 use crate::memory_pool::backend::PoolBackend;
 use crate::memory_pool::live_blocks::{Found, LiveBlocks, Owner};
 use crate::memory_pool::plain::progress::Progress;
+use crate::memory_pool::position::{Changes, KnownStreams, PaddedPosition};
 use crate::memory_pool::stream::PoolStream;
 use crate::object::error::{Error, Result};
 use crate::sync::cache_padded::CachePadded;
@@ -41,13 +42,25 @@ impl Hasher for KeyHasher {
     }
 }
 
+/// A stream that may have ended, and how far it is.
+struct KnownStream<D: Driver> {
+    stream: Weak<dyn PoolStream<D>>,
+    position: Arc<PaddedPosition>,
+}
+
 /// Streams by their keys.
-type Streams<D> = HashMap<u64, Weak<dyn PoolStream<D>>, BuildHasherDefault<KeyHasher>>;
+struct Streams<D: Driver> {
+    by_key: HashMap<u64, KnownStream<D>, BuildHasherDefault<KeyHasher>>,
+    /// The list of all of them, once it was asked for and until one comes or goes.
+    list: Option<Arc<KnownStreams>>,
+}
 
 /// The streams, backends and live blocks of a context. Every allocation and free of plain memory reads the tables, of several
 /// threads at once, and one in many writes the rest: that is padded (`urbench`'s rows "threads: 8, plain device memory").
 pub struct Registry<D: Driver> {
     streams: CachePadded<Mutex<Streams<D>>>,
+    /// Counted behind the streams' lock.
+    changes: Arc<Changes>,
     blocks: Arc<LiveBlocks>,
     /// Plain blocks have a table of their own: one may be the memory of a pool, whose blocks lie in it.
     plain_blocks: Arc<LiveBlocks>,
@@ -104,7 +117,8 @@ impl<D: Driver> Default for Registry<D> {
     fn default() -> Self {
         let backends = PoolBackends { known: Vec::new(), free: Vec::new() };
         Self {
-            streams: CachePadded::default(),
+            streams: CachePadded::new(Mutex::new(Streams { by_key: HashMap::default(), list: None })),
+            changes: Arc::default(),
             blocks: Arc::default(),
             plain_blocks: Arc::default(),
             has_arenas: AtomicBool::new(false),
@@ -116,29 +130,53 @@ impl<D: Driver> Default for Registry<D> {
 
 impl<D: Driver> Registry<D> {
     /// Notes a new stream by its key.
-    pub fn add(&self, key: u64, stream: Weak<dyn PoolStream<D>>) {
-        self.streams.lock().insert(key, stream);
+    pub fn add(&self, key: u64, stream: Weak<dyn PoolStream<D>>, position: &Arc<PaddedPosition>) {
+        let stream = KnownStream { stream, position: Arc::clone(position) };
+        self.change_streams(|streams| streams.by_key.insert(key, stream));
     }
 
     /// Forgets a stream that ends.
     pub fn remove(&self, key: u64) {
-        self.streams.lock().remove(&key);
+        self.change_streams(|streams| streams.by_key.remove(&key));
+    }
+
+    fn change_streams<R>(&self, change: impl FnOnce(&mut Streams<D>) -> R) -> R {
+        let mut streams = self.streams.lock();
+        self.changes.note();
+        streams.list = None;
+        change(&mut streams)
+    }
+
+    /// Counts the streams that come and go.
+    pub fn changes(&self) -> &Arc<Changes> {
+        &self.changes
+    }
+
+    /// The streams that there are now, for whoever reads how far they are; `None` where they are too many for that.
+    pub fn known_streams(&self) -> Option<Arc<KnownStreams>> {
+        let mut streams = self.streams.lock();
+        let Streams { by_key, list } = &mut *streams;
+        if list.is_none() {
+            let positions = by_key.values().map(|stream| &stream.position);
+            *list = KnownStreams::of(&self.changes, positions).map(Arc::new);
+        }
+        list.clone()
     }
 
     /// The stream of a key, while it lives.
     pub fn stream(&self, key: u64) -> Option<Arc<dyn PoolStream<D>>> {
-        self.streams.lock().get(&key)?.upgrade()
+        self.streams.lock().by_key.get(&key)?.stream.upgrade()
     }
 
     /// Every stream that lives.
     pub fn streams(&self) -> Vec<Arc<dyn PoolStream<D>>> {
-        self.streams.lock().values().filter_map(Weak::upgrade).collect()
+        self.streams.lock().by_key.values().filter_map(|stream| stream.stream.upgrade()).collect()
     }
 
     /// As [`Registry::streams`], for whoever asks often.
     pub fn living_streams(&self) -> SmallVec<[Arc<dyn PoolStream<D>>; 8]> {
         // Dropped behind the lock: the last reference to a stream may be among them.
-        self.streams.lock().values().filter_map(Weak::upgrade).collect()
+        self.streams.lock().by_key.values().filter_map(|stream| stream.stream.upgrade()).collect()
     }
 
     /// Whether no stream of the context runs anything, so that a native call that waits for the device returns at once.
@@ -314,7 +352,7 @@ mod tests {
     #[test]
     fn a_look_at_the_streams_writes_no_line_that_every_free_reads() {
         type Known = Registry<Noop>;
-        let read = [offset_of!(Known, plain_blocks), offset_of!(Known, has_arenas)];
+        let read = [offset_of!(Known, plain_blocks), offset_of!(Known, has_arenas), offset_of!(Known, changes)];
         let written = [offset_of!(Known, streams), offset_of!(Known, progress), offset_of!(Known, backends)];
         assert!(are_apart(&read, &written));
     }

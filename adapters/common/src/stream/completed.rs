@@ -11,11 +11,9 @@
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 
+use crate::memory_pool::position::TELLS;
 use crate::sync::unlikely::unlikely;
 use crate::sync::{AtomicU64, Mutex, Ordering};
-
-/// Set while something is to be told.
-const TELLS: u64 = 1 << 63;
 
 /// Tells of one position.
 pub type Tell = Box<dyn FnOnce() + Send>;
@@ -41,25 +39,14 @@ impl Publications {
     }
 }
 
-/// The number of the last command that is known to have finished.
-pub(super) struct Completed(AtomicU64);
+/// The number of the last command that is known to have finished, to be written.
+#[derive(Clone, Copy)]
+pub(super) struct Completed<'p>(pub(super) &'p AtomicU64);
 
-impl Default for Completed {
-    fn default() -> Self {
-        Self(AtomicU64::new(0))
-    }
-}
-
-impl Completed {
-    /// The number.
-    #[inline(always)]
-    pub(super) fn position(&self) -> u64 {
-        self.0.load(Ordering::Acquire) & !TELLS
-    }
-
+impl Completed<'_> {
     /// Notes that every command up to `position` has finished.
     #[inline]
-    pub(super) fn note(&self, position: u64, publications: &Publications) {
+    pub(super) fn note(self, position: u64, publications: &Publications) {
         let mut known = self.0.load(Ordering::Acquire);
         while known & !TELLS < position {
             if unlikely(known & TELLS != 0) {
@@ -75,7 +62,7 @@ impl Completed {
     /// The last position is told first: it often says all that the others say.
     #[cold]
     #[inline(never)]
-    fn tell_and_note(&self, position: u64, publications: &Publications) {
+    fn tell_and_note(self, position: u64, publications: &Publications) {
         let mut list = publications.list.lock();
         let reached = list.partition_point(|(other, _)| *other <= position);
         list.drain(..reached).rev().for_each(|(_, tell)| tell());
@@ -84,7 +71,7 @@ impl Completed {
     }
 
     /// Has something told before a position is noted; at once, if that has been.
-    pub(super) fn publish_at(&self, position: u64, tell: Tell, publications: &Publications) {
+    pub(super) fn publish_at(self, position: u64, tell: Tell, publications: &Publications) {
         let mut list = publications.list.lock();
         if self.change(|known| known | TELLS) & !TELLS < position {
             // Commands are numbered under the stream's lock and come here without it.
@@ -97,7 +84,7 @@ impl Completed {
     }
 
     /// Lets go of what would be told of a position.
-    pub(super) fn forget(&self, position: u64, publications: &Publications) {
+    pub(super) fn forget(self, position: u64, publications: &Publications) {
         let mut list = publications.list.lock();
         let first = list.partition_point(|(other, _)| *other < position);
         let end = list.partition_point(|(other, _)| *other <= position);
@@ -106,14 +93,14 @@ impl Completed {
     }
 
     /// Called with the list's lock, as whatever changes the bit.
-    fn clear_if_empty(&self, list: &VecDeque<(u64, Tell)>) {
+    fn clear_if_empty(self, list: &VecDeque<(u64, Tell)>) {
         if list.is_empty() {
             self.change(|known| known & !TELLS);
         }
     }
 
     /// Answers what it was before.
-    fn change(&self, to: impl Fn(u64) -> u64) -> u64 {
+    fn change(self, to: impl Fn(u64) -> u64) -> u64 {
         let mut known = self.0.load(Ordering::Acquire);
         loop {
             match self.0.compare_exchange(known, to(known), Ordering::AcqRel, Ordering::Acquire) {
@@ -129,19 +116,24 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::memory_pool::position::Position;
 
     /// A stream's two parts, and a list of what was told.
     #[derive(Default)]
-    struct Told(Completed, Publications, Arc<Mutex<Vec<u64>>>);
+    struct Told(Position, Publications, Arc<Mutex<Vec<u64>>>);
 
     impl Told {
+        fn completed(&self) -> Completed<'_> {
+            Completed(&self.0.completed)
+        }
+
         fn publish(&self, position: u64) {
             let told = Arc::clone(&self.2);
-            self.0.publish_at(position, Box::new(move || told.lock().push(position)), &self.1);
+            self.completed().publish_at(position, Box::new(move || told.lock().push(position)), &self.1);
         }
 
         fn note(&self, position: u64) -> Vec<u64> {
-            self.0.note(position, &self.1);
+            self.completed().note(position, &self.1);
             core::mem::take(&mut *self.2.lock())
         }
     }
@@ -151,22 +143,22 @@ mod tests {
         let stream = Told::default();
         [3, 9, 5, 5].into_iter().for_each(|position| stream.publish(position));
         assert_eq!((stream.note(2), stream.note(5), stream.note(5)), (vec![], vec![5, 5, 3], vec![]));
-        assert_eq!((stream.0.position(), stream.note(8), stream.0.position()), (5, vec![], 8));
+        assert_eq!((stream.0.completed(), stream.note(8), stream.0.completed()), (5, vec![], 8));
         stream.publish(7);
-        assert_eq!((stream.note(8), stream.0.position()), (vec![7], 8), "it had been noted");
-        assert_eq!((stream.note(20), stream.0.position()), (vec![9], 20));
-        assert_eq!(stream.0.0.load(Ordering::Relaxed) & TELLS, 0);
+        assert_eq!((stream.note(8), stream.0.completed()), (vec![7], 8), "it had been noted");
+        assert_eq!((stream.note(20), stream.0.completed()), (vec![9], 20));
+        assert_eq!(stream.0.completed.load(Ordering::Relaxed) & TELLS, 0);
     }
 
     #[test]
     fn a_position_that_is_forgotten_is_not_told() {
         let stream = Told::default();
         [3, 4, 4, 5].into_iter().for_each(|position| stream.publish(position));
-        stream.0.forget(4, &stream.1);
+        stream.completed().forget(4, &stream.1);
         assert_eq!(stream.note(9), [5, 3]);
         stream.publish(12);
-        stream.0.forget(12, &stream.1);
-        assert_eq!((stream.note(30), stream.0.0.load(Ordering::Relaxed)), (vec![], 30));
+        stream.completed().forget(12, &stream.1);
+        assert_eq!((stream.note(30), stream.0.completed.load(Ordering::Relaxed)), (vec![], 30));
     }
 }
 
@@ -174,24 +166,29 @@ mod tests {
 #[cfg(all(test, loom))]
 mod model {
     use super::*;
+    use crate::memory_pool::position::Position;
     use crate::sync::{Arc, AtomicBool};
 
     #[test]
     fn whoever_finds_a_position_noted_that_is_published_finds_it_told() {
         loom::model(|| {
-            let stream = Arc::new((Completed::default(), Publications::default()));
+            let stream = Arc::new((Position::default(), Publications::default()));
             let told = Arc::new(AtomicBool::new(false));
             let others = [4, 7].map(|position| {
                 let stream = Arc::clone(&stream);
-                loom::thread::spawn(move || stream.0.note(position, &stream.1))
+                loom::thread::spawn(move || Completed(&stream.0.completed).note(position, &stream.1))
             });
             let word = Arc::clone(&told);
-            stream.0.publish_at(5, Box::new(move || word.store(true, Ordering::Release)), &stream.1);
-            if stream.0.position() >= 5 {
+            Completed(&stream.0.completed).publish_at(
+                5,
+                Box::new(move || word.store(true, Ordering::Release)),
+                &stream.1,
+            );
+            if stream.0.completed() >= 5 {
                 assert!(told.load(Ordering::Acquire));
             }
             others.into_iter().for_each(|thread| thread.join().expect("it notes"));
-            assert!(stream.0.position() == 7 && told.load(Ordering::Acquire));
+            assert!(stream.0.completed() == 7 && told.load(Ordering::Acquire));
         });
     }
 }

@@ -163,7 +163,7 @@ impl<D: Driver> Stream<D> {
         }
         {
             let mut state = self.lock();
-            let is_over = self.completed.position() >= state.position;
+            let is_over = self.reached.completed() >= state.position;
             if !is_over || !state.cache.is_unused() || state.cache.has_ended() || !state.has_no_events() {
                 return false;
             }

@@ -64,7 +64,7 @@ impl<D: Driver> Stream<D> {
     }
 
     fn is_all(&self, parting: &Parting<D>) -> bool {
-        parting.position == self.published_position.load(Ordering::Acquire)
+        parting.position == self.reached.published.load(Ordering::Acquire)
     }
 
     /// Puts a question to the native stream that is answered by "yes" once all its work has finished; where that may be gone, answers

@@ -342,7 +342,7 @@ impl<D: Driver> PoolStream<D> for Stream<D> {
     }
 
     fn take_freed_before(&self, backend: &PoolBackend<D>, size: usize, position: Option<u64>) -> Option<usize> {
-        let position = position.unwrap_or_else(|| self.completed.position());
+        let position = position.unwrap_or_else(|| self.reached.completed());
         self.take_in(self.try_lock_unless_owned()?, backend, size, position)
     }
 

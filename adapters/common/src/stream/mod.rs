@@ -28,7 +28,7 @@ pub mod waits;
 
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, RwLock};
@@ -39,6 +39,7 @@ use crate::device::event_pool::PooledEvent;
 use crate::device::wait::Publisher;
 use crate::driver::{Driver, StreamKind};
 use crate::memory_pool::backend::PoolBackend;
+use crate::memory_pool::position::{PaddedPosition, Position};
 use crate::memory_pool::registry::Registry;
 use crate::memory_pool::stream::PoolStream;
 use crate::memory_pool::stream_cache::StreamCache;
@@ -50,7 +51,9 @@ use crate::stream::event::Event;
 use crate::stream::times::TimedEvents;
 use crate::sync::barrier;
 use crate::sync::biased_lock::{BiasedLock, Guard};
+use crate::sync::cache_padded::CachePadded;
 use crate::sync::unlikely::unlikely;
+use crate::sync::{AtomicBool, Ordering};
 
 /// A native stream and what is known of it. What every command reads comes first: a native call leaves little in the
 /// caches, and each line more is felt.
@@ -60,13 +63,8 @@ pub struct Stream<D: Driver> {
     pub native: D::Stream,
     /// The opened library.
     pub driver: &'static D,
-    completed: Completed,
-    /// [`StreamState::position`] as it was when the lock was last given back.
-    published_position: AtomicU64,
-    /// Whether somebody else may put work on the stream.
-    shared: AtomicBool,
-    /// Whether the holder of the lock is inside a native call that can block, with every earlier event recorded.
-    calling: AtomicBool,
+    /// How far it is, which others read without holding the stream.
+    reached: Arc<PaddedPosition>,
     state: BiasedLock<StreamState<D>>,
     words: Words<D>,
     /// Dropped before the device's state: blocks that nobody freed give up their pools with it, and the state's end is
@@ -146,7 +144,7 @@ impl<D: Driver> Stream<D> {
     pub fn new(device: Arc<DeviceState<D>>, registry: &Arc<Registry<D>>, kind: StreamKind) -> Result<Arc<Self>> {
         let native_stream = device.native.take_stream(kind)?;
         let stream = Self::over(device, registry, native_stream, Some(Owned::Made(kind)), false);
-        registry.add(stream.key, stream.weak());
+        registry.add(stream.key, stream.weak(), &stream.reached);
         Ok(stream)
     }
 
@@ -158,7 +156,7 @@ impl<D: Driver> Stream<D> {
         owned: bool,
     ) -> Arc<Self> {
         let stream = Self::over(device, registry, native_stream, owned.then_some(Owned::Given), true);
-        registry.add(stream.key, stream.weak());
+        registry.add(stream.key, stream.weak(), &stream.reached);
         stream
     }
 
@@ -184,16 +182,13 @@ impl<D: Driver> Stream<D> {
             registry: Arc::clone(registry),
             this: Weak::clone(this),
             key,
-            completed: Completed::default(),
-            published_position: AtomicU64::new(0),
+            reached: Arc::new(CachePadded::new(Position { shared: AtomicBool::new(shared), ..Position::default() })),
             owned,
             failures: error::failures(),
             capturing: AtomicBool::new(false),
             before_capture: Mutex::default(),
             parting: RwLock::default(),
             publications: Publications::default(),
-            shared: AtomicBool::new(shared),
-            calling: AtomicBool::new(false),
             words: Words::default(),
             state: BiasedLock::new(StreamState {
                 position: 0,
@@ -215,7 +210,7 @@ impl<D: Driver> Stream<D> {
     /// # Errors
     /// What the native library answers.
     pub fn allow_foreign_work(&self) -> Result<()> {
-        self.shared.store(true, Ordering::SeqCst);
+        self.reached.shared.store(true, Ordering::SeqCst);
         match self.lock_unless_calling() {
             Some(mut state) => state.record_all_pending_events(),
             // The call's command may have looked before whether the stream is shared.
@@ -229,7 +224,7 @@ impl<D: Driver> Stream<D> {
     /// Whether work may be on the stream that the stream has not counted.
     #[inline]
     pub fn is_shared(&self) -> bool {
-        self.shared.load(Ordering::Acquire)
+        self.reached.shared.load(Ordering::Acquire)
     }
 
     /// Whether what the stream is given is recorded into a graph ([`capture`]).
@@ -276,7 +271,7 @@ impl<D: Driver> Stream<D> {
             if let Some(state) = self.try_lock() {
                 return if self.is_capturing() { None } else { Some(state) };
             }
-            if self.calling.load(Ordering::SeqCst) || self.is_capturing() {
+            if self.reached.calling.load(Ordering::SeqCst) || self.is_capturing() {
                 return None;
             }
             barrier::relax();
@@ -286,8 +281,8 @@ impl<D: Driver> Stream<D> {
     /// The beginning of a native call that can block while the caller holds the lock; earlier events must be recorded.
     #[inline(always)]
     pub fn begin_call(&self) -> NativeCall<'_> {
-        self.calling.store(true, Ordering::Relaxed);
-        NativeCall { calling: &self.calling }
+        self.reached.calling.store(true, Ordering::Relaxed);
+        NativeCall { calling: &self.reached.calling }
     }
 
     /// Has something done with the lock, now if nobody has it, else by its holder on the way out.
@@ -327,17 +322,21 @@ impl<D: Driver> Stream<D> {
 
     /// Whether command `position` is known to have finished, without asking the device.
     pub fn is_completed(&self, position: u64) -> bool {
-        self.completed.position() >= position
+        self.reached.completed() >= position
     }
 
     /// The number of the last command that was enqueued, as it was when the lock was last given back.
     pub fn published_position(&self) -> u64 {
-        self.published_position.load(Ordering::Acquire)
+        self.reached.published.load(Ordering::Acquire)
+    }
+
+    fn completed(&self) -> Completed<'_> {
+        Completed(&self.reached.completed)
     }
 
     /// Notes that every command up to `position` has finished.
     pub fn note_completed(&self, position: u64) {
-        self.completed.note(position, &self.publications);
+        self.completed().note(position, &self.publications);
     }
 
     /// Has other processes told before it is noted that the stream has reached a position; at once, if it has been.
@@ -346,12 +345,12 @@ impl<D: Driver> Stream<D> {
             let publisher: Arc<dyn Publisher> = Arc::clone(self) as _;
             self.device.device.publishers.add(&publisher);
         });
-        self.completed.publish_at(position, tell, &self.publications);
+        self.completed().publish_at(position, tell, &self.publications);
     }
 
     /// Lets go of what others would be told of a position, which never comes or was told in another way.
     pub fn forget_publications(&self, position: u64) {
-        self.completed.forget(position, &self.publications);
+        self.completed().forget(position, &self.publications);
     }
 
     /// Blocks until everything enqueued so far has finished; no native call when that is known already. Memory that
@@ -394,7 +393,7 @@ impl<D: Driver> Stream<D> {
     /// # Errors
     /// What the native library answers.
     pub fn wait_until_reached(&self) -> Result<()> {
-        let position = self.published_position.load(Ordering::Acquire);
+        let position = self.reached.published.load(Ordering::Acquire);
         if unlikely(self.is_capturing()) {
             self.reach_before_capture(position)?;
         }
@@ -404,9 +403,9 @@ impl<D: Driver> Stream<D> {
     /// Whether putting something on the stream could block now: somebody is inside a native call there, or the stream is given
     /// more than drivers take at once.
     pub fn may_block(&self) -> bool {
-        let given = self.published_position.load(Ordering::Acquire);
-        let open = given.saturating_sub(self.completed.position());
-        self.calling.load(Ordering::Acquire) || (open > ROOM && !self.is_idle().unwrap_or(true))
+        let given = self.reached.published.load(Ordering::Acquire);
+        let open = given.saturating_sub(self.reached.completed());
+        self.reached.calling.load(Ordering::Acquire) || (open > ROOM && !self.is_idle().unwrap_or(true))
     }
 
     /// Whether another thread than this one has put work on the stream, and so may be inside a native call there at any moment.
@@ -422,7 +421,7 @@ impl<D: Driver> Stream<D> {
         if self.is_known_idle() {
             return Ok(true);
         }
-        let position = self.published_position.load(Ordering::Acquire);
+        let position = self.reached.published.load(Ordering::Acquire);
         if self.is_capturing() {
             // The question would break the capture, so all that can be said is that work may be there.
             return Ok(false);
@@ -437,8 +436,7 @@ impl<D: Driver> Stream<D> {
 
     /// Whether everything enqueued so far is known to have finished, without asking the device.
     pub fn is_known_idle(&self) -> bool {
-        let position = self.published_position.load(Ordering::Acquire);
-        !self.is_shared() && self.is_completed(position) && !self.calling.load(Ordering::Acquire)
+        self.reached.is_known_idle()
     }
 
     /// Lets go of what the stream keeps for a queue that the application has released: events that nobody else holds, which
@@ -531,7 +529,7 @@ impl<D: Driver> Held<'_, D> {
     /// Called once, and nothing of this is used behind it.
     #[inline(always)]
     unsafe fn give_back<const FOLLOWS: bool>(&mut self) {
-        self.stream.published_position.store(self.guard.position, Ordering::Release);
+        self.stream.reached.published.store(self.guard.position, Ordering::Release);
         // SAFETY: the guard is taken here alone, once by the caller's promise.
         let guard = unsafe { ManuallyDrop::take(&mut self.guard) };
         if unlikely(guard.unlock()) && FOLLOWS && unlikely(!self.stream.words.is_empty()) {
@@ -554,7 +552,7 @@ impl<D: Driver> Drop for Stream<D> {
         let Some(owned) = self.owned else { return };
         // A command that failed may have left a wait on the stream, which no count of commands tells of; nor of what others put there.
         let known = || {
-            let position = self.published_position.load(Ordering::Acquire);
+            let position = self.reached.published.load(Ordering::Acquire);
             !self.is_shared() && self.failures == error::failures() && self.is_completed(position)
         };
         let is_idle = || known() || self.driver.stream_is_idle(&self.native).unwrap_or(false);

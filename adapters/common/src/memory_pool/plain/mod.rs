@@ -16,6 +16,7 @@ pub mod label;
 pub mod looks;
 pub mod progress;
 mod reclaim;
+mod refill;
 pub mod settings;
 pub mod shard;
 pub mod size_class;
@@ -31,13 +32,13 @@ use crate::device::native_context::owned;
 use crate::device::{Device, deferred};
 use crate::driver::{Driver, MemoryKind};
 use crate::memory_pool::live_blocks::{Found, LiveBlocks};
+use crate::memory_pool::position::Changes;
 use crate::memory_pool::registry::Registry;
 use crate::object::Object;
 use crate::object::error::Result;
 use crate::sync::cache_padded::CachePadded;
-use crate::sync::mutation;
 use crate::sync::unlikely::unlikely;
-use depot::{Bundle, Depot, SMALL, Slab};
+use depot::{Bundle, Depot, Slab};
 use label::{LARGE, Label};
 use looks::Looks;
 use settings::PlainSettings;
@@ -99,6 +100,8 @@ pub struct Heap<D: Driver> {
     settings: PlainSettings,
     blocks: Arc<LiveBlocks>,
     registry: Weak<Registry<D>>,
+    /// The registry's.
+    changes: Arc<Changes>,
     shards: [OnceLock<Box<Shard>>; SHARDS],
     /// Padded, since threads that refill their shards write it while others read what is before and behind.
     depot: CachePadded<Mutex<Depot>>,
@@ -145,6 +148,7 @@ impl<D: Driver> Heap<D> {
             settings,
             blocks: Arc::clone(registry.plain_blocks()),
             registry: Arc::downgrade(registry),
+            changes: Arc::clone(registry.changes()),
             shards: [const { OnceLock::new() }; SHARDS],
             depot: CachePadded::default(),
             reserved: AtomicUsize::new(0),
@@ -217,82 +221,6 @@ impl<D: Driver> Heap<D> {
         if let Some(entry) = self.blocks.entry(block) {
             entry.set_out(wanted.size, Label { class, is_internal: wanted.is_internal, ..self.label }.owner());
         }
-    }
-
-    /// A block of a class of which the shard has none ready: what the shard has freed, what the depot has, a new part of a slab,
-    /// a new slab, in this order.
-    #[cold]
-    #[inline(never)]
-    fn refill(&self, shard: &Shard, class: usize, make: Make<'_>) -> Result<usize> {
-        let recycled = self
-            .recycle(shard, class, false)
-            .or_else(|| self.take_shelved(shard, class))
-            .or_else(|| self.cut(shard, class))
-            .or_else(|| self.recycle(shard, class, true));
-        match recycled {
-            Some(block) => Ok(block),
-            None => self.grow(shard, class, make),
-        }
-    }
-
-    /// A block of those that the shard has freed, if all work from before has finished; if not, the depot has them from now on.
-    fn recycle(&self, shard: &Shard, class: usize, may_be_short: bool) -> Option<usize> {
-        let blocks = shard.take_recent(class, may_be_short);
-        if blocks.is_empty() {
-            return None;
-        }
-        let registry = self.registry.upgrade()?;
-        let progress = registry.progress();
-        let stamp = progress.seal();
-        progress.look(&registry);
-        if progress.is_past(stamp) {
-            return shard.put_ready(class, blocks);
-        }
-        self.depot.lock().put(class, Bundle { stamp, blocks });
-        None
-    }
-
-    fn take_shelved(&self, shard: &Shard, class: usize) -> Option<usize> {
-        if !self.depot.lock().has(class) {
-            return None;
-        }
-        let registry = self.registry.upgrade()?;
-        let progress = registry.progress();
-        let take = || self.depot.lock().take(class, |stamp| progress.is_past(stamp));
-        let blocks = take().or_else(|| {
-            progress.look(&registry);
-            take()
-        })?;
-        shard.put_ready(class, blocks)
-    }
-
-    fn cut(&self, shard: &Shard, class: usize) -> Option<usize> {
-        if size_class::size_of(class) >= SMALL {
-            return None;
-        }
-        let blocks = self.depot.lock().cut(class, shard::capacity(class));
-        shard.put_ready(class, blocks)
-    }
-
-    fn grow(&self, shard: &Shard, class: usize, make: Make<'_>) -> Result<usize> {
-        let size = size_class::size_of(class);
-        let none = || ur_ffi::ur_result_t::ERROR_UNKNOWN.into();
-        if size >= SMALL {
-            let block = self.make_whole(size, make)?;
-            return shard.put_ready(class, vec![block]).ok_or_else(none);
-        }
-        let bytes = self.depot.lock().next_slab(class);
-        let base = make(bytes)?;
-        // The classes from the second on have room for the mutation.
-        let overlap = if mutation::is(mutation::Bug::PlainBlocksOverlap) && class > 0 { 256 } else { 0 };
-        let slab = Slab::new(base, bytes, base.next_multiple_of(SLAB_ALIGNMENT), size - overlap);
-        self.note(&slab);
-        let blocks = {
-            let mut depot = self.depot.lock();
-            depot.add(Some(class), slab, self.settings.slab_bytes);
-            depot.cut(class, shard::capacity(class))
-        };
-        shard.put_ready(class, blocks).ok_or_else(none)
     }
 
     /// A block with a native allocation of its own, from a page's start on.
@@ -589,7 +517,12 @@ mod tests {
     #[test]
     fn a_refill_of_one_shard_writes_no_line_that_others_read() {
         type Kept = Heap<Noop>;
-        let read = [offset_of!(Kept, shards), offset_of!(Kept, advised_count), offset_of!(Kept, is_closed)];
+        let read = [
+            offset_of!(Kept, shards),
+            offset_of!(Kept, changes),
+            offset_of!(Kept, advised_count),
+            offset_of!(Kept, is_closed),
+        ];
         assert!(are_apart(&read, &[offset_of!(Kept, depot), offset_of!(Kept, large_live)]));
     }
 }

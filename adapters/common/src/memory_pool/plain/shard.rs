@@ -6,11 +6,13 @@
 //! visitor.
 
 use std::cell::Cell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
 use super::size_class;
+use crate::memory_pool::position::{Changes, KnownStreams};
 use crate::sync::biased_lock::BiasedLock;
 use crate::sync::mutation;
 use crate::sync::unlikely::unlikely;
@@ -66,12 +68,28 @@ struct Stacks {
     short: u8,
 }
 
+impl Stacks {
+    /// Has the recent blocks taken next.
+    fn make_ready(&mut self, class: usize) {
+        if self.ready.is_empty() {
+            core::mem::swap(&mut self.ready, &mut self.recent);
+            // The next blocks that are freed need a stack as deep.
+            if self.recent.capacity() == 0 {
+                self.recent.reserve_exact(capacity(class));
+            }
+        } else {
+            self.ready.append(&mut self.recent);
+        }
+    }
+}
+
 /// What changes with every block.
-#[derive(Debug)]
 struct State {
     classes: Box<[Stacks]>,
     /// What was kept when the heap last looked at its bound.
     looked_at: usize,
+    /// The context's streams, as they were when all their work was last found to be over.
+    streams: Option<Arc<KnownStreams>>,
 }
 
 /// The shard.
@@ -95,10 +113,21 @@ pub enum Freed {
     Full(Vec<usize>),
 }
 
+/// The recent blocks of a class, taken out to be used again.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Recent {
+    /// There are too few.
+    None,
+    /// All work from before their frees is known to be over: one of them; the others are ready.
+    Ready(usize),
+    /// Those, of which the heap is to find out.
+    Unknown(Vec<usize>),
+}
+
 impl Default for Shard {
     fn default() -> Self {
         let classes = (0..size_class::COUNT).map(|_| Stacks::default()).collect();
-        let state = BiasedLock::new(State { classes, looked_at: 0 });
+        let state = BiasedLock::new(State { classes, looked_at: 0, streams: None });
         Self { state, kept: AtomicUsize::new(0), live: AtomicIsize::new(0) }
     }
 }
@@ -107,7 +136,11 @@ impl Shard {
     /// A ready block.
     #[inline]
     pub fn take(&self, class: usize) -> Option<usize> {
-        let mut state = self.state.lock();
+        self.take_ready(&mut self.state.lock(), class)
+    }
+
+    #[inline(always)]
+    fn take_ready(&self, state: &mut State, class: usize) -> Option<usize> {
         let block = state.classes[class].ready.pop()?;
         let size = size_class::size_of(class);
         let next = self.set_kept(self.kept() - size) + LOOK_EVERY;
@@ -143,21 +176,36 @@ impl Shard {
     }
 
     /// Takes the recent blocks out, to be used again if they are past: enough of them, or fewer if the class does not use so
-    /// few again and again, which would be better served by more blocks.
-    pub fn take_recent(&self, class: usize, may_be_short: bool) -> Vec<usize> {
+    /// few again and again, which would be better served by more blocks. `changes` are those of the context's streams.
+    pub fn take_recent(&self, class: usize, may_be_short: bool, changes: &Changes) -> Recent {
         let mut state = self.state.lock();
         let state = &mut *state;
         let stacks = &mut state.classes[class];
         let is_enough = stacks.recent.len() >= capacity(class).min(ENOUGH);
         if !is_enough && (!may_be_short || stacks.recent.is_empty() || stacks.short >= MOST_SHORT) {
             stacks.short = if may_be_short { 0 } else { stacks.short };
-            return Vec::new();
+            return Recent::None;
         }
         stacks.short = if is_enough { 0 } else { stacks.short + 1 };
+        if state.streams.as_ref().is_some_and(|streams| streams.are_idle(changes)) {
+            stacks.make_ready(class);
+            return self.take_ready(state, class).map_or(Recent::None, Recent::Ready);
+        }
         let recent = core::mem::take(&mut stacks.recent);
         let kept = self.set_kept(self.kept() - recent.len() * size_class::size_of(class));
         state.looked_at = state.looked_at.min(kept + LOOK_EVERY);
-        recent
+        Recent::Unknown(recent)
+    }
+
+    /// Whether the shard has the list of the context's streams.
+    pub fn knows_streams(&self, changes: &Changes) -> bool {
+        self.state.lock().streams.as_ref().is_some_and(|streams| streams.are_all(changes))
+    }
+
+    /// Takes such a list. All that these streams, and those before them, were given when it was made has been found to be over.
+    pub fn know_streams(&self, streams: Arc<KnownStreams>) {
+        let old = self.state.lock().streams.replace(streams);
+        drop(old);
     }
 
     /// Puts blocks that are past where the next requests find them, but for one, which is the caller's.
@@ -268,6 +316,34 @@ fn lease() -> usize {
 mod tests {
     use super::*;
 
+    /// Blocks that are taken out while nothing is known of the streams.
+    fn recent(shard: &Shard, class: usize) -> Vec<usize> {
+        match shard.take_recent(class, false, &Changes::default()) {
+            Recent::Unknown(blocks) => blocks,
+            known => panic!("{known:?}"),
+        }
+    }
+
+    /// Nothing is known at first, and no more once a stream has come.
+    #[test]
+    fn recent_blocks_are_ready_at_once_where_the_streams_are_known_to_be_idle() {
+        let (shard, changes, class) = (Shard::default(), Changes::default(), 0);
+        let keep =
+            |blocks: &[usize]| blocks.iter().for_each(|block| assert_eq!(shard.keep(class, *block), Freed::Stays));
+        let blocks: Vec<_> = (1..=ENOUGH).collect();
+        keep(&blocks);
+        assert_eq!(shard.take_recent(class, false, &changes), Recent::Unknown(blocks.clone()));
+        shard.know_streams(Arc::new(KnownStreams::of(&changes, [].iter()).expect("none are few")));
+        keep(&blocks);
+        assert_eq!(shard.take_recent(class, false, &changes), Recent::Ready(ENOUGH));
+        assert_eq!((shard.kept(), shard.live()), (7 * 256, 256 - 16 * 256));
+        let others: Vec<_> = core::iter::from_fn(|| shard.take(class)).collect();
+        assert_eq!(others, (1..ENOUGH).rev().collect::<Vec<_>>());
+        keep(&blocks);
+        changes.note();
+        assert_eq!(shard.take_recent(class, false, &changes), Recent::Unknown(blocks));
+    }
+
     /// What is kept falls as blocks are taken, and must be looked at when it comes back.
     #[test]
     fn blocks_that_were_taken_again_and_freed_make_the_heap_look() {
@@ -277,7 +353,7 @@ mod tests {
         let looks = |blocks: &[usize]| blocks.iter().filter(|block| shard.keep(class, **block) == Freed::Grown).count();
         let blocks: Vec<_> = (1..=ENOUGH).map(|block| block << 20).collect();
         assert!(looks(&blocks) > 0);
-        let own = shard.put_ready(class, shard.take_recent(class, false)).expect("there were some");
+        let own = shard.put_ready(class, recent(&shard, class)).expect("there were some");
         assert!(looks(&[own]) > 0);
         let taken: Vec<_> = core::iter::from_fn(|| shard.take(class)).collect();
         assert_eq!(taken.len(), ENOUGH - 1);
