@@ -13,7 +13,6 @@ use crate::device::deferred;
 use crate::device::native_context::own_memory;
 use crate::device::relief::{is_full, reclaiming};
 use crate::driver::{Driver, MemoryKind};
-use crate::memory_pool::plain::label::Label;
 use crate::memory_pool::plain::{BlockRequest, Heap, Live};
 use crate::object::error::{Error, Result};
 use crate::sync::unlikely::unlikely;
@@ -145,7 +144,7 @@ impl<D: Driver> Block<D> {
         // Of several threads that want it one gets it.
         let live = heap.claim(live.start, false)?;
         let entry = context.registry.plain_blocks().entry(live.start)?;
-        entry.set_out(live.size, Label { is_internal: true, ..live.label }.owner());
+        entry.set_out(live.size, live.label.with_internal(true).owner());
         Some(Self { address: live.start, size: live.size, state: Some(Arc::clone(state)), owned: Owned::Plain(heap) })
     }
 

@@ -89,7 +89,7 @@ impl<D: Driver> DeviceState<D> {
         let settings = PlainSettings::get();
         let device_index = u16::try_from(self.index).ok().filter(|index| usize::from(*index) < MOST_DEVICES)?;
         let registry = self.registry.upgrade().filter(|_| settings.is_on)?;
-        let label = Label { device_index, kind, is_internal: false, class: 0 };
+        let label = Label::new(device_index, kind);
         Some(place.get_or_init(|| {
             let heap = Heap::new(label, *settings, &registry, &self.device, &self.native);
             let reclaim: Arc<dyn Reclaim> = Arc::clone(&heap) as _;

@@ -154,7 +154,7 @@ impl<D: Driver> Context<D> {
     /// The heap that a plain block came from.
     #[inline]
     pub fn heap_of(&self, label: Label) -> Option<&Arc<Heap<D>>> {
-        self.members.get(usize::from(label.device_index))?.state.get()?.known_heap(label.kind)
+        self.members.get(usize::from(label.device_index()))?.state.get()?.known_heap(label.kind())
     }
 
     /// The states that were needed so far.

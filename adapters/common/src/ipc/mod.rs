@@ -195,10 +195,10 @@ fn named<D: Driver>(driver: &D, context: &Context<D>, address: usize) -> Result<
         let info = driver.pointer_info(address)?.filter(|info| info.base == address && !owned::contains(address));
         return Ok((info, Part::default()));
     };
-    let slab = heap.native_around(address).filter(|_| live.start == address && !live.label.is_internal);
+    let slab = heap.native_around(address).filter(|_| live.start == address && !live.label.is_internal());
     let part = Part { offset: address - slab.map_or(address, |slab| slab.base), size: live.size };
     let info = slab.map(|slab| PointerInfo {
-        kind: live.label.kind,
+        kind: live.label.kind(),
         base: slab.base,
         size: slab.bytes,
         device: heap.device.raw,

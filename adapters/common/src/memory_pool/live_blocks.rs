@@ -176,17 +176,25 @@ impl Entry {
         }
     }
 
-    /// Takes a block that the application has; of several threads that try, one gets it. To everybody else the block is
-    /// one that is kept until whoever has it says what became of it.
+    /// Takes a block that the application has, and tells its size; of several threads that try, one gets it. To everybody else
+    /// the block is one that is kept until whoever has it says what became of it.
+    #[inline]
     #[must_use]
-    pub fn take(&self) -> Option<(usize, Owner)> {
+    pub fn take_size(&self) -> Option<usize> {
         let word = self.size.load(Ordering::Acquire);
         if word >> STATE_SHIFT != OUT >> STATE_SHIFT {
             return None;
         }
         let taken = KEPT | (word & SIZE_MASK);
         self.size.compare_exchange(word, taken, Ordering::AcqRel, Ordering::Relaxed).ok()?;
-        Some((size_of(word), Owner(self.owner.load(Ordering::Relaxed))))
+        Some(size_of(word))
+    }
+
+    /// As [`Entry::take_size`], with where it came from.
+    #[must_use]
+    pub fn take(&self) -> Option<(usize, Owner)> {
+        let size = self.take_size()?;
+        Some((size, Owner(self.owner.load(Ordering::Relaxed))))
     }
 }
 

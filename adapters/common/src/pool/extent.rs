@@ -63,7 +63,7 @@ pub fn known_kind<D: Driver>(context: &Context<D>, address: usize) -> Option<Mem
         None => {}
     }
     match plain_around(context, address) {
-        Some(plain) => plain.ok().map(|(_, live)| live.label.kind),
+        Some(plain) => plain.ok().map(|(_, live)| live.label.kind()),
         None => context.external_mappings.around(address).map(|_| MemoryKind::Device),
     }
 }
@@ -125,8 +125,8 @@ impl<D: Driver> Extent<D> {
 
     fn of_plain((heap, live): (Arc<Heap<D>>, Live)) -> Self {
         let Live { start, size, label } = live;
-        let (device, is_plain) = (heap.device.raw, !label.is_internal);
-        Self { kind: label.kind, base: start, size, device, is_plain, backend: None, heap: Some((heap, live)) }
+        let (device, is_plain) = (heap.device.raw, !label.is_internal());
+        Self { kind: label.kind(), base: start, size, device, is_plain, backend: None, heap: Some((heap, live)) }
     }
 
     /// The bytes from an address to the end, or `None` for an address outside.
@@ -143,7 +143,7 @@ pub(super) fn not_a_plain_block(name: &str, pointer: usize, block: Option<core::
         Some(Ok(live)) if live.start != pointer => {
             format!("lies inside the plain USM memory at {:#x}; give that address to urUSMFree", live.start)
         }
-        Some(Ok(live)) if live.label.is_internal => "is the memory of a buffer, which frees it itself".to_owned(),
+        Some(Ok(live)) if live.label.is_internal() => "is the memory of a buffer, which frees it itself".to_owned(),
         Some(Ok(_)) => "is no stream-ordered memory of this context; plain USM memory goes to urUSMFree".to_owned(),
         Some(Err(_)) => "was freed already".to_owned(),
         None => "is no live USM memory; it may have been freed already".to_owned(),

@@ -8,7 +8,8 @@
 
 use crate::driver::Driver;
 use crate::memory_pool::plain::guarded::{Filled, Guarded};
-use crate::memory_pool::plain::{BlockRequest, Heap, Live, Make, PAGE, size_class};
+use crate::memory_pool::plain::label::Label;
+use crate::memory_pool::plain::{BlockRequest, Heap, Make, PAGE, size_class};
 use crate::object::error::Result;
 use crate::object::log;
 use ur_ffi::ur_logger_level_t;
@@ -69,23 +70,23 @@ pub fn take<D: Driver>(
 /// # Errors
 /// As [`Heap::give_back`].
 #[cold]
-pub fn give_back<D: Driver>(heap: &Heap<D>, live: Live) -> Result<()> {
-    let Some(guarded) = heap.conceal(live.start) else { return heap.give_back(live.start, live.label) };
+pub fn give_back<D: Driver>(heap: &Heap<D>, start: usize, label: Label) -> Result<()> {
+    let Some(guarded) = heap.conceal(start) else { return heap.give_back(start, label) };
     let Guarded { block, size, by } = &guarded;
-    let end = live.start + size;
+    let end = start + size;
     let report = |what: &str, at: usize| {
         tell(|| {
-            let (kind, start) = (heap.kind(), live.start);
+            let kind = heap.kind();
             format!(
                 "urUSMFree on {}: {kind} memory at {start:#x}, {size} bytes of {by}, was written {what} at {at:#x}",
                 thread()
             )
         });
     };
-    match changed(heap, *block, live.start - block, GUARD) {
+    match changed(heap, *block, start - block, GUARD) {
         Ok(Some((_, last))) => report("before its beginning, last", last),
         Ok(None) => {}
-        Err(error) => log::warning(|| format!("urUSMFree: the guard of {:#x} cannot be read: {error}", live.start)),
+        Err(error) => log::warning(|| format!("urUSMFree: the guard of {:#x} cannot be read: {error}", start)),
     }
     // A device that is lost answers so to the free.
     if let Ok(Some((first, _))) = changed(heap, end, BEHIND, GUARD) {

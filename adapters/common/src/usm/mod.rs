@@ -302,7 +302,12 @@ pub fn free<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Result<
 /// As [`Heap::give_back`].
 #[inline]
 pub(crate) fn give_back<D: Driver>(heap: &Heap<D>, live: Live) -> Result<()> {
-    if unlikely(heap.debugs()) { guard::give_back(heap, live) } else { heap.give_back(live.start, live.label) }
+    // By its parts, so that it lies in registers.
+    if unlikely(heap.debugs()) {
+        guard::give_back(heap, live.start, live.label)
+    } else {
+        heap.give_back(live.start, live.label)
+    }
 }
 
 /// Frees what is no plain block of the context.

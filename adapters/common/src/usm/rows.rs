@@ -73,7 +73,7 @@ fn check_rectangle<D: Driver>(
     // Rows in memory of which the library knows nothing, or says nothing now, are the copy's or fill's own to refuse.
     let info = match plain_around(&queue.context, address) {
         Some(Ok((heap, live))) => {
-            let (kind, device) = (live.label.kind, heap.device.raw);
+            let (kind, device) = (live.label.kind(), heap.device.raw);
             PointerInfo { kind, base: live.start, size: live.size, device, pool: None }
         }
         // The native library takes the whole slab for one allocation.

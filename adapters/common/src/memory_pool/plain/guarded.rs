@@ -49,7 +49,7 @@ impl<D: Driver> Heap<D> {
         if let Some(entry) = self.blocks.entry(start) {
             let size = guarded.size;
             self.guarded.lock().live.insert(start, guarded);
-            entry.set_out(size, Label { is_internal: false, ..label }.owner());
+            entry.set_out(size, label.with_internal(false).owner());
         }
     }
 

@@ -182,7 +182,7 @@ impl<D: Driver> Heap<D> {
     /// What memory it is.
     #[must_use]
     pub fn kind(&self) -> MemoryKind {
-        self.label.kind
+        self.label.kind()
     }
 
     #[inline]
@@ -219,7 +219,7 @@ impl<D: Driver> Heap<D> {
     #[inline]
     fn set_live(&self, block: usize, wanted: BlockRequest, class: u8) {
         if let Some(entry) = self.blocks.entry(block) {
-            entry.set_out(wanted.size, Label { class, is_internal: wanted.is_internal, ..self.label }.owner());
+            entry.set_out(wanted.size, self.label.with_class(class).with_internal(wanted.is_internal).owner());
         }
     }
 
@@ -308,10 +308,10 @@ impl<D: Driver> Heap<D> {
     /// Keeps a block that was freed.
     #[inline(always)]
     fn keep(&self, block: usize, label: Label) -> Result<()> {
-        if unlikely(label.class == LARGE) {
+        if unlikely(label.class() == LARGE) {
             return self.give_back_large(block);
         }
-        let class = usize::from(label.class);
+        let class = usize::from(label.class());
         let freed = self.shard().keep(class, block);
         if freed == Freed::Stays && !unlikely(self.is_closed.load(Ordering::Relaxed)) {
             Ok(())
@@ -448,7 +448,7 @@ impl<D: Driver> Heap<D> {
         let native = self.native.lock().clone().or_else(|| self.native_later.upgrade());
         // With its native context the memory is gone.
         let freed = native
-            .map_or(Ok(()), |native| deferred::free(self.driver, &native, self.label.kind, slab.base, slab.bytes));
+            .map_or(Ok(()), |native| deferred::free(self.driver, &native, self.label.kind(), slab.base, slab.bytes));
         drop(holder);
         freed
     }
@@ -498,8 +498,8 @@ impl<D: Driver> Heap<D> {
 #[inline]
 pub fn claim(blocks: &LiveBlocks, address: usize, is_internal: bool) -> Option<Live> {
     let entry = blocks.entry(address)?;
-    let label = Label::of(entry.owner()).filter(|label| label.is_internal == is_internal)?;
-    let (size, _) = entry.take()?;
+    let label = Label::of(entry.owner()).filter(|label| label.is_internal() == is_internal)?;
+    let size = entry.take_size()?;
     Some(Live { start: address, size, label })
 }
 

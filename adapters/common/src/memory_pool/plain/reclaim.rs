@@ -17,7 +17,7 @@ impl<D: Driver> Reclaim for Heap<D> {
     }
 
     fn tell(&self, holdings: &mut Holdings) {
-        let what = match self.label.kind {
+        let what = match self.label.kind() {
             MemoryKind::Device => "plain device memory",
             MemoryKind::Host => "plain host memory",
             MemoryKind::Shared => "plain shared memory",

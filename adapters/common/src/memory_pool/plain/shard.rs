@@ -32,7 +32,7 @@ const ENOUGH: usize = 8;
 const MOST_SHORT: u8 = 4;
 
 /// Bytes that one stack holds, if they are not too few or too many blocks.
-const STACK_BYTES: usize = 1 << 20;
+const STACK_BYTES: usize = 4 << 20;
 
 /// Blocks of each class that one stack holds.
 static CAPACITIES: [u8; size_class::COUNT] = {
