@@ -196,7 +196,7 @@ impl<D: Driver> Heap<D> {
     ///
     /// # Errors
     /// Those of `make`.
-    #[inline]
+    #[inline(always)]
     pub fn take(&self, wanted: BlockRequest, make: Make<'_>) -> Option<Result<usize>> {
         let bytes = wanted.size;
         if unlikely(bytes > self.settings.largest) {
@@ -295,14 +295,20 @@ impl<D: Driver> Heap<D> {
     ///
     /// # Errors
     /// What the native library answers to memory that goes back to it; the block is freed all the same.
-    #[inline]
+    #[inline(always)]
     pub fn give_back(&self, block: usize, label: Label) -> Result<()> {
         if unlikely(self.advised_count.load(Ordering::Relaxed) > 0) {
-            // The advice of a block that keeps it costs time alone.
-            let advice = self.take_advice_back(block);
-            return self.keep(block, label).and(advice);
+            return self.give_back_advised(block, label);
         }
         self.keep(block, label)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn give_back_advised(&self, block: usize, label: Label) -> Result<()> {
+        // The advice of a block that keeps it costs time alone.
+        let advice = self.take_advice_back(block);
+        self.keep(block, label).and(advice)
     }
 
     /// Keeps a block that was freed.

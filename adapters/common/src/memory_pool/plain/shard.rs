@@ -134,7 +134,7 @@ impl Default for Shard {
 
 impl Shard {
     /// A ready block.
-    #[inline]
+    #[inline(always)]
     pub fn take(&self, class: usize) -> Option<usize> {
         self.take_ready(&mut self.state.lock(), class)
     }
@@ -152,7 +152,7 @@ impl Shard {
     }
 
     /// Keeps a freed block.
-    #[inline]
+    #[inline(always)]
     pub fn keep(&self, class: usize, block: usize) -> Freed {
         let size = size_class::size_of(class);
         let mut state = self.state.lock();
