@@ -4,7 +4,8 @@
 #   run.sh plan suites     two GPUs, 6 minutes: each adapter's suite with one of them, side by side
 #   run.sh plan two-cuda   two GPUs, 7 minutes: the CUDA adapter's suite with both (a process takes longer to begin on two)
 #   run.sh plan two-hip    the same of the HIP adapter's
-#   run.sh plan one        one GPU, 4 minutes: both adapters' suites on it at a time, but for what fills the device
+#   run.sh plan one        one GPU or two, 5 minutes: both adapters' suites on all there are at a time, but for what fills the device; SUITE_JOBS (10)
+#                          modules of each at once, SUITE_LIMIT (150) seconds for each
 #   run.sh plan guarded    the same with plain memory guarded and filled (UR_USM_POOL_DEBUG=1); its lines are in $OUT/guarded
 #   run.sh plan figures    one GPU, 5 minutes: the tables of urbench that docs/benchmarks.md has, each with a limit of its own
 #   run.sh plan beside     one GPU, 4 minutes: urbench's groups with the adapters of another commit, in .carry/before (stripped of their
@@ -72,7 +73,7 @@ two() {
 # Two processes' kernels take turns on one GPU, so a test that waits for a gate may take longer than the gate stays closed:
 # what fails here alone is run again by itself.
 one() {
-    export SUITE_LIMIT=150
+    export SUITE_LIMIT=${SUITE_LIMIT:-150}
     for part in beside model; do
         for adapter in cuda hip; do
             SUITE_PART=$part SUITE_MODEL_JOBS=3 SUITE_JOBS=${SUITE_JOBS:-10} sh "$here/suite.sh" "$adapter" >"$said.$adapter" 2>&1 &
