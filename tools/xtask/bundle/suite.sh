@@ -4,7 +4,8 @@
 #
 #   run.sh suite [cuda] [hip]       both without a name
 #
-# Modules that fill the device, and the random programs, run one after the other at the end. Prints a line for each module that
+# Modules that fill the device, and the random programs with what starts a process for each of its steps (beside many others that
+# takes five times as long), run one after the other at the end. Prints a line for each module that
 # did not end well, with what it said, then the sums. SUITE_JOBS (12) modules run at once, each for at most SUITE_LIMIT (150)
 # seconds; SUITE_MODEL_JOBS (1) of the random programs at once. All lines are in $OUT (or /tmp)/suite-ADAPTER.txt. Ends with 1 if anything failed. SUITE_PART: beside, model or filling for those
 # that run side by side, the random programs, or those that fill the device; their lines are in suite-ADAPTER-PART.txt.
@@ -12,7 +13,7 @@ set -u
 limit=${SUITE_LIMIT:-150}
 jobs=${SUITE_JOBS:-12}
 part=${SUITE_PART:-}
-model='^model'
+model='^(model|il\.(cache|program))'
 filling='^(pools\.(limits|slabs|stream_ordered|out_of_memory)|usm\.allocation)'
 
 # --- one module: BINARY.MODULE
