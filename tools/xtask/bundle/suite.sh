@@ -4,11 +4,11 @@
 #
 #   run.sh suite [cuda] [hip]       both without a name
 #
-# Modules that fill the device, and the random programs with what starts a process for each of its steps (beside many others that
-# takes five times as long), run one after the other at the end. Prints a line for each module that
-# did not end well, with what it said, then the sums. SUITE_JOBS (12) modules run at once, each for at most SUITE_LIMIT (150)
-# seconds; SUITE_MODEL_JOBS (1) of the random programs at once. All lines are in $OUT (or /tmp)/suite-ADAPTER.txt. Ends with 1 if anything failed. SUITE_PART: beside, model or filling for those
-# that run side by side, the random programs, or those that fill the device; their lines are in suite-ADAPTER-PART.txt.
+# Modules that fill the device run one after the other at the end. Before them come the random programs, and what starts a process for
+# each of its steps, which takes five times as long beside many others. Prints a line for each module that did not end well, with what
+# it said, then the sums. SUITE_JOBS (12) modules run at once, each for at most SUITE_LIMIT (150) seconds; SUITE_MODEL_JOBS (1) of the
+# random programs at once. All lines are in $OUT (or /tmp)/suite-ADAPTER.txt. Ends with 1 if anything failed. SUITE_PART: beside, model or
+# filling for those that run side by side, the random programs, or those that fill the device; their lines are in suite-ADAPTER-PART.txt.
 set -u
 limit=${SUITE_LIMIT:-150}
 jobs=${SUITE_JOBS:-12}

@@ -1,7 +1,7 @@
 //! How far the streams of a context are, for whoever reads it and writes nothing.
 //!
-//! A thread that uses its freed blocks of plain memory again must know that all work from before their frees is over. Most
-//! find every stream idle, and known to be. To ask the streams themselves ([`super::plain::progress`]) takes a dozen exchanges on lines
+//! A thread that uses its freed blocks of plain memory again must know that all work from before their frees is over. Nearly
+//! always every stream is idle and somebody has noted so. To ask the streams themselves ([`super::plain::progress`]) takes a dozen exchanges on lines
 //! that all threads have in common, and threads that ask at one time take turns, so here each reads the positions alone
 //! (`urbench`'s row "8 threads, plain device memory 64 KiB").
 //!
