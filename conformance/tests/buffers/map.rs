@@ -357,6 +357,34 @@ fn urEnqueueMemBufferMap_makes_no_memory_after_the_first_time() {
     }
 }
 
+/// The native library makes that memory, and may take long.
+#[test]
+fn urEnqueueMemBufferMap_and_urEnqueueMemUnmap_do_not_wait_for_a_map_whose_memory_is_being_made() {
+    let fixture = Fixture::new();
+    let sim = needs_sim!(fixture);
+    let (queue, other) = (fixture.in_order(), fixture.in_order());
+    let (small, large) = (Buffer::new(&fixture, 5000), Buffer::new(&fixture, 8 << 20));
+    let mapped = map(&queue, &small, Map::READ, 0, 1000);
+    let round = || {
+        let pointer = map(&queue, &small, Map::READ, 1000, 4000);
+        unmap(&queue, &small, pointer);
+        queue.finish();
+    };
+    round();
+    std::thread::scope(|scope| {
+        let held = sim.hold_calls("cuMemHostAlloc");
+        let making = scope.spawn(|| unmap(&other, &large, map(&other, &large, Map::READ, 0, 8 << 20)));
+        held.wait_for_one(|| making.is_finished());
+        (0..10).for_each(|_| round());
+        unmap(&queue, &small, mapped);
+        queue.finish();
+        assert!(!making.is_finished());
+        drop(held);
+        making.join().expect("a map");
+    });
+    other.finish();
+}
+
 #[test]
 fn urEnqueueMemBufferMap_keeps_a_bounded_amount_of_memory() {
     let fixture = Fixture::new();

@@ -282,6 +282,29 @@ fn urEventSetCallback_that_fails_natively_calls_nobody_and_works_the_next_time()
     }
 }
 
+#[test]
+fn urEventSetCallback_that_fails_natively_leaves_the_callbacks_of_other_events_alone() {
+    let fixture = patient();
+    let sim = needs_sim!(fixture);
+    let kernel = fixture.basic(c"empty");
+    for call in ["cuEventQuery", "cuStreamQuery", "cuEventRecord"] {
+        let (queue, mut gate, event) = blocked(&fixture, Flags::empty());
+        let [before, behind] = [(); 2].map(|()| Launch::new(&kernel, &[1]).event_on(&queue));
+        let calls = set(&before, Status::COMPLETE);
+        sim.fail(call, 1, status::UNKNOWN);
+        let failed = try_set(&event, Status::COMPLETE);
+        sim.clear_faults();
+        let later = set(&behind, Status::COMPLETE);
+        gate.open();
+        expect_call(&calls, &before, Status::COMPLETE);
+        expect_call(&later, &behind, Status::COMPLETE);
+        if let Ok(calls) = failed {
+            expect_call(&calls, &event, Status::COMPLETE);
+        }
+        queue.finish();
+    }
+}
+
 /// More than a stream would take before its next entry has to wait for room.
 #[test]
 fn urEventSetCallback_calls_thousands_of_functions_of_one_event() {

@@ -137,6 +137,12 @@ fn urProgramLink_tells_what_is_missing_and_sets_its_output_to_null() {
     assert!(made.is_null());
     let words = ur_conformance::last_error();
     assert!(words.contains("far_away"), "the message names the symbol: {words}");
+    let (mut device, list, mut made) = (fixture.device(), [caller.handle()], garbage());
+    let (devices, out) = (&raw mut device, &raw mut made);
+    let c = fixture.context();
+    let answer = ur!(ProgramExp.pfnLinkExp(c, 1, devices, Flags::empty(), 1, list.as_ptr(), null(), out));
+    expect_code(answer, &[Code::ERROR_PROGRAM_LINK_FAILURE], "urProgramLinkExp");
+    assert!(made.is_null());
     let callee = compiled(&fixture, "link_callee.ptx");
     let (answer, made) = link(&fixture, &[callee.handle(), callee.handle(), caller.handle()]);
     expect_code(answer, &[Code::ERROR_PROGRAM_LINK_FAILURE], "urProgramLink of a symbol twice");

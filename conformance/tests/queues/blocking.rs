@@ -19,7 +19,7 @@ use ur_conformance::{
 };
 
 /// So many times a thing is asked while a copy is on its way: the copying thread is inside the driver long before the last.
-const ROUNDS: usize = 2000;
+pub(super) const ROUNDS: usize = 2000;
 
 /// Runs `meanwhile` while another thread copies from the device to the heap behind a closed gate. The gate fails the test
 /// if anything in it waits for the copy.
@@ -35,7 +35,7 @@ fn beside_a_copy(fixture: &Fixture, queue: &Queue, meanwhile: impl FnOnce()) {
 }
 
 /// As [`beside_a_copy`], with an enqueue to the queue that blocks in the driver.
-fn beside(fixture: &Fixture, queue: &Queue, copy: impl FnOnce() + Send, meanwhile: impl FnOnce()) {
+pub(super) fn beside(fixture: &Fixture, queue: &Queue, copy: impl FnOnce() + Send, meanwhile: impl FnOnce()) {
     let mut gate = Gate::new(fixture);
     gate.block(queue);
     std::thread::scope(|scope| {
@@ -207,6 +207,31 @@ fn urQueueGetNativeHandle_leaves_events_exact_that_were_made_before_and_after() 
     gate.open();
     queue.finish();
     other.finish();
+}
+
+/// The queue that is made over the handle knows as little of what the other one puts there.
+#[test]
+fn urQueueCreateWithNativeHandle_leaves_the_new_queue_s_events_exact() {
+    let fixture = Fixture::new();
+    let (queue, empty) = (fixture.in_order(), fixture.basic(c"empty"));
+    let mut native = Default::default();
+    ok!(Queue.pfnGetNativeHandle(queue.handle(), null_mut(), &raw mut native));
+    let mut other = null_mut();
+    ok!(Queue.pfnCreateWithNativeHandle(native, fixture.context(), fixture.device(), null(), &raw mut other));
+    let other = Queue::take(other);
+    let launched = Launch::new(&empty, &[1]).event_on(&other);
+    let barrier: Event = event_of(|event| ur!(Enqueue.pfnEventsWaitWithBarrier(other.handle(), 0, null(), event)));
+    let mut gate = Gate::new(&fixture);
+    gate.block(&queue);
+    for event in [&launched, &barrier] {
+        event.wait();
+        let status: u32 = query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_EXECUTION_STATUS)));
+        assert_eq!(status, ur_event_status_t::COMPLETE.0);
+    }
+    assert!(!gate.has_passed());
+    gate.open();
+    other.finish();
+    queue.finish();
 }
 
 /// The command's event is made when the copy has returned.

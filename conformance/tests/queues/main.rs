@@ -2,6 +2,7 @@
 //! that blocks; timelines.
 
 mod blocking;
+mod blocking_enqueues;
 mod deferred_memory;
 mod deferring;
 mod device_wait;

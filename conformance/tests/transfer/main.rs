@@ -3,6 +3,7 @@
 mod behind_host_task;
 mod fill;
 mod host_task;
+mod host_task_beside_copies;
 mod host_task_builds;
 mod host_task_releases;
 mod host_task_status;
