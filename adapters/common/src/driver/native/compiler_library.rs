@@ -84,6 +84,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+    use crate::driver::native::library::tests::RaisedRights;
 
     struct Library(PathBuf);
 
@@ -108,6 +109,26 @@ mod tests {
         library.get(|| Ok(Library(opened.clone()))).map(drop).unwrap();
         let after = library.identity(|| panic!("it is known")).unwrap();
         assert!(after.contains("opened"), "{after}");
+    }
+
+    #[test]
+    fn with_raised_rights_no_library_is_opened() {
+        let library = CompilerLibrary::<Library>::new();
+        let raised = RaisedRights::simulate();
+        let refused = library.get(|| panic!("a library was opened")).map(drop).unwrap_err();
+        assert_eq!(refused.code(), ur_result_t::ERROR_COMPILER_NOT_AVAILABLE);
+        drop(raised);
+        assert!(library.get(|| Ok(Library(PathBuf::new()))).is_ok(), "nothing else refused it");
+    }
+
+    #[test]
+    fn with_raised_rights_no_library_is_looked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = CompilerLibrary::<Library>::new();
+        let raised = RaisedRights::simulate();
+        assert_eq!(library.identity(|| panic!("a library was looked for")), None);
+        drop(raised);
+        assert!(library.identity(|| Some(folder.path().to_path_buf())).is_some(), "nothing else kept it from that");
     }
 
     #[test]

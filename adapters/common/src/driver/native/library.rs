@@ -59,16 +59,6 @@ fn value_of(variable: &str) -> Option<OsString> {
     std::env::var_os(variable).filter(|name| !name.is_empty())
 }
 
-/// Whether the kernel started this process with more rights than its caller's, which is what `secure_getenv` goes by.
-#[must_use]
-pub fn has_raised_rights() -> bool {
-    // SAFETY: no precondition; a value that the kernel did not give is answered as 0.
-    #[cfg(target_os = "linux")]
-    return unsafe { libc::getauxval(libc::AT_SECURE) != 0 };
-    #[cfg(not(target_os = "linux"))]
-    return false;
-}
-
 fn open_any<T>(
     variable: &'static str,
     names: &[&str],
@@ -123,9 +113,54 @@ fn other_machine(path: &str) -> Option<u16> {
     (header.starts_with(b"\x7fELF") && HOST_MACHINE != 0 && machine != HOST_MACHINE).then_some(machine)
 }
 
+/// Whether the kernel started this process with more rights than its caller's, which is what `secure_getenv` goes by.
+#[must_use]
+pub fn has_raised_rights() -> bool {
+    // SAFETY: no precondition; a value that the kernel did not give is answered as 0.
+    #[cfg(target_os = "linux")]
+    let raised = unsafe { libc::getauxval(libc::AT_SECURE) != 0 };
+    #[cfg(not(target_os = "linux"))]
+    let raised = false;
+    // `tests/layers.rs` reads a file up to its first test-only line, so this function comes last.
+    #[cfg(test)]
+    let raised = raised || tests::RaisedRights::are_simulated();
+    raised
+}
+
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::cell::Cell;
+    use std::marker::PhantomData;
+
     use super::*;
+
+    thread_local! {
+        static SIMULATED: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Makes [`has_raised_rights`] answer `true` on this thread until it is dropped, also by a panic: the test harness may run the
+    /// next test on the same thread.
+    pub(crate) struct RaisedRights {
+        /// It resets this thread's flag, so it must not go to another one.
+        _stays_here: PhantomData<*const ()>,
+    }
+
+    impl RaisedRights {
+        pub(crate) fn simulate() -> Self {
+            SIMULATED.set(true);
+            Self { _stays_here: PhantomData }
+        }
+
+        pub(super) fn are_simulated() -> bool {
+            SIMULATED.get()
+        }
+    }
+
+    impl Drop for RaisedRights {
+        fn drop(&mut self) {
+            SIMULATED.set(false);
+        }
+    }
 
     fn absent(name: &str) -> Result<(), OpenError> {
         Err(refused(name, &"no such file", "UR_TEST_LIBRARY"))

@@ -82,8 +82,10 @@ fn prepare(folder: &Path) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
+    use std::process::Command;
 
     use super::*;
+    use crate::driver::native::library::tests::RaisedRights;
 
     fn of(variables: &[(&str, &str)]) -> Result<Option<Place>, String> {
         named(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value)))
@@ -135,5 +137,31 @@ mod tests {
         }
         fs::write(temporary.path().join("file"), b"").unwrap();
         assert!(prepare(&temporary.path().join("file")).is_err());
+    }
+
+    /// The variables of a process are all its threads', so a child has them.
+    #[test]
+    fn with_raised_rights_there_is_no_folder_and_none_is_made() {
+        const CHILD: &str = "UR_TEST_RAISED_RIGHTS";
+        const TEST: &str = "with_raised_rights_there_is_no_folder_and_none_is_made";
+        if env::var_os(CHILD).is_some() {
+            let named = PathBuf::from(env::var_os("UR_CACHE_DIR").unwrap());
+            let raised = RaisedRights::simulate();
+            assert_eq!(find(), Err("the process runs with raised rights".to_owned()));
+            assert!(!named.exists(), "{} was made", named.display());
+            drop(raised);
+            // The same variable names a folder otherwise.
+            assert_eq!(find().unwrap().unwrap().folder, named);
+            assert!(named.is_dir());
+            return;
+        }
+        let temporary = tempfile::tempdir().unwrap();
+        let module = module_path!().split_once("::").unwrap().1;
+        let mut child = Command::new(env::current_exe().unwrap());
+        child.args([&format!("{module}::{TEST}"), "--exact", "--nocapture"]);
+        child.env(CHILD, "1").env("UR_CACHE_DIR", temporary.path().join("named")).env_remove("UR_CACHE");
+        let ended = child.env_remove("UR_CACHE_MAX_SIZE").output().unwrap();
+        let told = [ended.stdout, ended.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+        assert!(ended.status.success() && told.contains("1 passed"), "{told}");
     }
 }
