@@ -396,6 +396,22 @@ mod tests {
         assert_eq!(*lock.lock(), 102_000);
     }
 
+    /// The inherent constant wins where its bound holds.
+    #[test]
+    fn a_guard_is_not_sync_where_its_value_is_not() {
+        struct Shared<T>(PhantomData<T>);
+        trait Otherwise {
+            const IS_SYNC: bool = false;
+        }
+        impl<T> Otherwise for Shared<T> {}
+        impl<T: Sync> Shared<T> {
+            const IS_SYNC: bool = true;
+        }
+        type OfCell = core::cell::Cell<u8>;
+        let lock_and_guard = [Shared::<BiasedLock<OfCell>>::IS_SYNC, Shared::<Guard<'_, OfCell>>::IS_SYNC];
+        assert_eq!(lock_and_guard, [true, false], "the lock orders its users, and a shared guard would not");
+    }
+
     #[test]
     fn a_panic_inside_unlocks() {
         let lock = BiasedLock::new(());

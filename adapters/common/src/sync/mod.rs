@@ -253,3 +253,62 @@ pub mod barrier {
         loom::thread::yield_now();
     }
 }
+
+#[cfg(all(test, not(loom), target_os = "linux"))]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Command;
+
+    use super::barrier;
+
+    /// A lock's second user would go in beside its owner otherwise. A filter stays for as long as its process lives, so a child has it.
+    #[test]
+    fn a_barrier_that_the_system_refuses_aborts_the_process() {
+        const CHILD: &str = "UR_TEST_REFUSED_BARRIER";
+        const TEST: &str = "a_barrier_that_the_system_refuses_aborts_the_process";
+        if std::env::var_os(CHILD).is_some() {
+            if !barrier::is_there() {
+                println!("skipped: the system has no membarrier");
+                return;
+            }
+            // What aborts this process later is not what every barrier does.
+            barrier::heavy();
+            println!("the barrier works");
+            rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable).unwrap();
+            refuse(libc::SYS_membarrier);
+            barrier::heavy();
+            println!("a barrier that was refused returned");
+            return;
+        }
+        let module = module_path!().split_once("::").unwrap().1;
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        let child = child.args([&format!("{module}::{TEST}"), "--exact", "--nocapture"]).env(CHILD, "1");
+        let ended = child.output().unwrap();
+        let told = [ended.stdout, ended.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+        if let Some(reason) = told.lines().find(|line| line.contains("skipped: ")) {
+            println!("{reason}");
+            return;
+        }
+        assert!(told.contains("the barrier works"), "{told}");
+        assert_eq!(ended.status.signal(), Some(libc::SIGABRT), "{}\n{told}", ended.status);
+    }
+
+    /// Makes this system call answer `EPERM` on this thread from now on.
+    fn refuse(call: libc::c_long) {
+        let step = |code, k, jt, jf| libc::sock_filter { code: code as u16, jt, jf, k };
+        let mut program = [
+            // The call's number is the first word of `seccomp_data`.
+            step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+            step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, u32::try_from(call).unwrap(), 0, 1),
+            step(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32, 0, 0),
+            step(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW, 0, 0),
+        ];
+        let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+        // A process without rights may set a filter only so.
+        rustix::thread::set_no_new_privs(true).unwrap();
+        let mode = libc::c_ulong::from(libc::SECCOMP_MODE_FILTER);
+        // SAFETY: the kernel copies the program during the call; `filter` points to `program`, which lives until then and has `len` steps.
+        let set = unsafe { libc::prctl(libc::PR_SET_SECCOMP, mode, &raw const filter) };
+        assert_eq!(set, 0, "{}", std::io::Error::last_os_error());
+    }
+}
