@@ -38,8 +38,8 @@ const OUTSIDE: [&str; 1] = ["lib"];
 const MOST_FILES_IN_A_CIRCLE: usize = 6;
 const MOST_FILES_IN_A_FOLDER: usize = 16;
 const LONGEST_FILE: usize = 600;
-/// The goal is 200.
-const MOST_UNSAFE_BLOCKS: usize = 164;
+/// The goal is 200. It was 164 as long as this test did not read what stands behind a file's first test-only line.
+const MOST_UNSAFE_BLOCKS: usize = 171;
 /// Places that ask at run time which release the library is for. Nothing is compiled for one.
 const MOST_RELEASE_QUESTIONS: usize = 3;
 
@@ -87,13 +87,40 @@ fn read(root: &Path, path: &Path) -> Source {
         module.pop();
     }
     let lines = text.lines().count();
-    let tests = ["#[cfg(test)]", "#[cfg(all(test"].iter().filter_map(|mark| text.find(mark)).min();
-    let code = text[..tests.unwrap_or(text.len())]
-        .lines()
+    let code = without_tests(&text)
+        .iter()
         .map(|line| line.split("//").next().unwrap_or_default())
         .collect::<Vec<_>>()
         .join("\n");
     Source { path: path.to_path_buf(), module, code, lines }
+}
+
+/// The lines of a file but for what only tests see: each item or statement below such a mark. As everything is formatted, what opens a
+/// bracket at the end of a line ends at the mark's indentation, and anything else with its first semicolon, comma or brace.
+fn without_tests(text: &str) -> Vec<&str> {
+    let mut left = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let code = line.trim_start();
+        if !["#[cfg(test)]", "#[cfg(all(test"].iter().any(|mark| code.starts_with(mark)) {
+            left.push(line);
+            continue;
+        }
+        let depth = line.len() - code.len();
+        let mut is_open = false;
+        for line in lines.by_ref() {
+            let code = line.trim_start();
+            if code.is_empty() || code.starts_with("//") || code.starts_with("#[") {
+                continue;
+            }
+            let closes = line.len() - code.len() <= depth && code.starts_with(['}', ']', ')']);
+            is_open = (is_open && !closes) || code.ends_with(['{', '[', '(']);
+            if !is_open && code.ends_with([';', '}', ',']) {
+                break;
+            }
+        }
+    }
+    left
 }
 
 /// Every path that starts at `crate` or `super`, as a path from the crate's root; groups in braces are taken apart.
@@ -263,6 +290,15 @@ fn unsafe_blocks_and_releases_in_the_engine_become_fewer() {
     );
     let cfgs = count("feature = \"release");
     assert_eq!(cfgs, 0, "the engine is compiled once for all releases: ask `AdapterCell::release`");
+}
+
+#[test]
+fn what_only_tests_see_is_left_out_and_nothing_behind_it() {
+    let text = "use a;\n#[cfg(test)]\nuse b::{\n    c,\n};\nfn d() {\n    #[cfg(test)]\n    let e = f();\n    g();\n}\n\
+        #[cfg(test)]\n#[allow(h)]\npub(crate) mod i {\n    fn j() {\n    }\n}\nstruct K {\n    #[cfg(test)]\n    l: M,\n    n: O,\n}\n\
+        #[cfg(all(test, not(loom)))]\nfn p() {}\n#[cfg(test)]\nconst R: &[S] =\n    &[t];\nq();";
+    let left: Vec<&str> = without_tests(text).iter().map(|line| line.trim()).collect();
+    assert_eq!(left, ["use a;", "fn d() {", "g();", "}", "struct K {", "n: O,", "}", "q();"]);
 }
 
 #[test]

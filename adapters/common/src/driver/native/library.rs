@@ -59,6 +59,19 @@ fn value_of(variable: &str) -> Option<OsString> {
     std::env::var_os(variable).filter(|name| !name.is_empty())
 }
 
+/// Whether the kernel started this process with more rights than its caller's, which is what `secure_getenv` goes by.
+#[must_use]
+pub fn has_raised_rights() -> bool {
+    // SAFETY: no precondition; a value that the kernel did not give is answered as 0.
+    #[cfg(target_os = "linux")]
+    let raised = unsafe { libc::getauxval(libc::AT_SECURE) != 0 };
+    #[cfg(not(target_os = "linux"))]
+    let raised = false;
+    #[cfg(test)]
+    let raised = raised || tests::RaisedRights::are_simulated();
+    raised
+}
+
 fn open_any<T>(
     variable: &'static str,
     names: &[&str],
@@ -111,20 +124,6 @@ fn other_machine(path: &str) -> Option<u16> {
     std::fs::File::open(path).ok()?.read_exact(&mut header).ok()?;
     let machine = u16::from_le_bytes([header[18], header[19]]);
     (header.starts_with(b"\x7fELF") && HOST_MACHINE != 0 && machine != HOST_MACHINE).then_some(machine)
-}
-
-/// Whether the kernel started this process with more rights than its caller's, which is what `secure_getenv` goes by.
-#[must_use]
-pub fn has_raised_rights() -> bool {
-    // SAFETY: no precondition; a value that the kernel did not give is answered as 0.
-    #[cfg(target_os = "linux")]
-    let raised = unsafe { libc::getauxval(libc::AT_SECURE) != 0 };
-    #[cfg(not(target_os = "linux"))]
-    let raised = false;
-    // `tests/layers.rs` reads a file up to its first test-only line, so this function comes last.
-    #[cfg(test)]
-    let raised = raised || tests::RaisedRights::are_simulated();
-    raised
 }
 
 #[cfg(test)]
