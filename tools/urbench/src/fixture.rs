@@ -7,8 +7,8 @@ use std::ptr::{null, null_mut};
 use ur_client::ffi::{
     ur_adapter_handle_t, ur_adapter_info_t, ur_backend_t, ur_context_handle_t, ur_context_handle_t_,
     ur_device_handle_t, ur_device_info_t, ur_device_type_t, ur_kernel_handle_t, ur_kernel_handle_t_,
-    ur_program_handle_t_, ur_queue_flags_t, ur_queue_handle_t, ur_queue_handle_t_, ur_usm_pool_handle_t,
-    ur_usm_pool_info_t,
+    ur_program_handle_t, ur_program_handle_t_, ur_queue_flags_t, ur_queue_handle_t, ur_queue_handle_t_,
+    ur_usm_pool_handle_t, ur_usm_pool_info_t,
 };
 use ur_client::{Held, Listed, NativeCalls, Ur, call};
 
@@ -50,7 +50,7 @@ pub struct Fixture<'u> {
 /// The empty kernel and what it is of, in the order in which they are given back.
 struct Kernel<'u> {
     kernel: Held<'u, ur_kernel_handle_t_>,
-    _program: Held<'u, ur_program_handle_t_>,
+    program: Held<'u, ur_program_handle_t_>,
 }
 
 /// Another device, in the order in which it is given back.
@@ -141,6 +141,17 @@ impl<'u> Fixture<'u> {
         }
     }
 
+    /// The program that the empty kernel is of.
+    ///
+    /// # Errors
+    /// As [`Self::kernel`].
+    pub fn program(&self) -> Result<ur_program_handle_t, Failure> {
+        match &self.kernel {
+            Ok(kernel) => Ok(kernel.program.handle()),
+            Err(reason) => Err(self.without_kernel(reason)),
+        }
+    }
+
     #[cold]
     fn without_kernel(&self, reason: &str) -> Failure {
         let reason = format!("no kernel: {reason}");
@@ -198,7 +209,7 @@ impl<'u> Fixture<'u> {
         let queue = self.ur.queue(context.handle(), device, ur_queue_flags_t::empty())?;
         let image =
             std::fs::read(options.kernels.join("basic.ptx")).map_err(|error| Failure::Other(error.to_string()))?;
-        let Kernel { kernel, _program: program } = make_kernel(self.ur, context.handle(), device, &image)?;
+        let Kernel { kernel, program } = make_kernel(self.ur, context.handle(), device, &image)?;
         let raw = Api::of(self.backend).map(|api| {
             let libraries = match api {
                 Api::Hip => ur_client::hip_libraries(),
@@ -255,7 +266,7 @@ fn make_kernel<'u>(
     image: &[u8],
 ) -> Result<Kernel<'u>, Failure> {
     let program = ur.program(context, device, image)?;
-    Ok(Kernel { kernel: ur.kernel(program.handle(), c"empty")?, _program: program })
+    Ok(Kernel { kernel: ur.kernel(program.handle(), c"empty")?, program })
 }
 
 /// Lets the UR's default pool keep what it has, as the raw side does with the driver's. Pools of a UR that cannot be asked

@@ -5,7 +5,10 @@ use serde::Serialize;
 
 use crate::calls::Kind;
 use crate::dispatch::{ATOMICS, RETAIN};
-use crate::growth::{FREE, KEPT_ALLOC, KEPT_WAIT, QUERY};
+use crate::growth::{
+    BUFFER, FREE, FREE_OF_A_MILLION, KEPT_ALLOC, KEPT_LAUNCH, KEPT_WAIT, KERNEL, MEMORY, QUERY, QUERY_OF_A_MILLION,
+    QUEUE,
+};
 use crate::lifetimes;
 use crate::outcome::{Case, Outcome};
 use crate::stats::Summary;
@@ -68,7 +71,7 @@ const EVENTS: &str = "work: alloc + free 1 MiB, events";
 const LIBSYCL: &str = "work: alloc + free 1 MiB, libsycl";
 
 #[rustfmt::skip]
-const GOALS: [Goal; 97] = [
+const GOALS: [Goal; 105] = [
     off("alloc + free 1 MiB, magazine off", ALLOC, Ratio, Most(1.06), "1.09-1.47"),
     goal("alloc + free 1 MiB, magazine on", ALLOC, Ratio, Most(0.25), "1.09-1.47"),
     goal("alloc + free with events", EVENTS, Ratio, Most(0.35), "2.8-4.2"),
@@ -137,6 +140,14 @@ const GOALS: [Goal; 97] = [
     goal("query of plain memory, 64000 over 1000", QUERY, Growth, Most(1.5), "flat"),
     goal("free of plain memory, 64000 blocks live, more than raw", FREE, Difference, Most(300.0), ""),
     goal("free of plain memory, 64000 over 1000", FREE, Growth, Most(1.5), "flat"),
+    goal("query of plain memory, a million blocks live", QUERY_OF_A_MILLION, Nanoseconds(1.0), Most(300.0), "flat"),
+    goal("query of plain memory, a million over 1000", QUERY_OF_A_MILLION, Growth, Most(1.5), "flat"),
+    goal("free of plain memory, a million over 1000", FREE_OF_A_MILLION, Growth, Most(1.5), "flat"),
+    goal("launch with its event kept, 64000 over 1000", KEPT_LAUNCH, Growth, Most(1.5), ""),
+    goal("device memory 512 B, 64000 over 1000 live", MEMORY, Growth, Most(1.5), ""),
+    goal("buffer made and released, 64000 over 1000 live", BUFFER, Growth, Most(1.5), ""),
+    goal("queue made and released, 64000 over 1000 live", QUEUE, Growth, Most(1.5), ""),
+    goal("kernel made and released, 64000 over 1000 live", KERNEL, Growth, Most(1.5), ""),
     goal("command buffer of 1 kernel: launch", "graphs: launch 1 kernel", Ratio, Most(1.02), "1.06-1.18"),
     goal("command buffer of 10 kernels: launch", "graphs: launch 10 kernels", Ratio, Most(1.02), "1.06-1.18"),
     goal("command buffer of 100 kernels: launch", "graphs: launch 100 kernels", Ratio, Most(1.02), "1.06-1.18"),

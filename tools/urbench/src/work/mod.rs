@@ -8,7 +8,7 @@ mod memory;
 pub mod objects;
 mod pairs;
 pub mod programs;
-mod shapes;
+pub mod shapes;
 pub mod timelines;
 
 use std::ptr::null;
@@ -192,13 +192,13 @@ fn waits(event: &ur_event_handle_t) -> (u32, *const ur_event_handle_t) {
 }
 
 #[inline]
-fn release(fixture: &Fixture<'_>, event: ur_event_handle_t) -> Result<(), Failure> {
+pub fn release(fixture: &Fixture<'_>, event: ur_event_handle_t) -> Result<(), Failure> {
     // SAFETY: an event that a call just gave, released once.
     unsafe { call!(fixture.ur, Event.pfnRelease(event)) }?;
     Ok(())
 }
 
-fn finish(fixture: &Fixture<'_>) -> Result<(), Failure> {
+pub fn finish(fixture: &Fixture<'_>) -> Result<(), Failure> {
     Ok(fixture.ur.finish(fixture.queue.handle())?)
 }
 

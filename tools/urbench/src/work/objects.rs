@@ -67,7 +67,8 @@ fn queue<'f>(fixture: &'f Fixture<'f>, _: &Options) -> Result<Sides<'f>, Failure
     Ok(Sides { ur, raw })
 }
 
-fn make_buffer(fixture: &Fixture<'_>) -> Result<ur_mem_handle_t, Failure> {
+/// A buffer of 4 KiB whose memory nothing has used yet.
+pub fn make_buffer(fixture: &Fixture<'_>) -> Result<ur_mem_handle_t, Failure> {
     let (context, mut buffer) = (fixture.context.handle(), null_mut());
     let flags = ur_mem_flags_t::READ_WRITE;
     // SAFETY: a live context, no properties, a writable output.
@@ -75,7 +76,8 @@ fn make_buffer(fixture: &Fixture<'_>) -> Result<ur_mem_handle_t, Failure> {
     Ok(buffer)
 }
 
-fn release_buffer(fixture: &Fixture<'_>, buffer: ur_mem_handle_t) -> Result<(), Failure> {
+/// Releases it.
+pub fn release_buffer(fixture: &Fixture<'_>, buffer: ur_mem_handle_t) -> Result<(), Failure> {
     // SAFETY: a live buffer, released once.
     unsafe { call!(fixture.ur, Mem.pfnRelease(buffer)) }?;
     Ok(())
@@ -181,6 +183,16 @@ impl<T: Copy, F: Fn(T) -> Result<(), Failure>> Drop for Many<T, F> {
             let _ = (self.free)(one);
         }
     }
+}
+
+/// Makes and gives back in batches of at most so many; `live` others are there all the time.
+pub fn beside<'f, T: Copy + 'f>(
+    live: usize,
+    most: u64,
+    make: impl Fn() -> Result<T, Failure> + 'f,
+    give_back: impl Fn(T) -> Result<(), Failure> + Copy + 'f,
+) -> Result<Body<'f>, Failure> {
+    churn(live, most, Part::Both, make, give_back)
 }
 
 /// Allocates and frees in batches of at most so many, measured in part (both, of one at a time); `live` others are there all

@@ -31,7 +31,7 @@ pub const CASES: [Prepared; 6] = [
 
 /// Launches a kernel of one thread.
 #[inline]
-pub(super) fn launch(
+pub fn launch(
     fixture: &Fixture<'_>,
     queue: ur_queue_handle_t,
     kernel: ur_kernel_handle_t,
@@ -65,7 +65,7 @@ pub(super) fn launch(
 }
 
 /// No events to wait for.
-pub(super) const NO_WAITS: (u32, *const ur_event_handle_t) = (0, null());
+pub const NO_WAITS: (u32, *const ur_event_handle_t) = (0, null());
 
 fn profiling<'f>(fixture: &'f Fixture<'f>, _: &Options) -> Result<Sides<'f>, Failure> {
     let kernel = fixture.kernel()?;

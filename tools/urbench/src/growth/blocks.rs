@@ -1,5 +1,5 @@
-//! What a call costs while many objects live: three sizes of the same case, one after the other, each against the raw calls
-//! with as many of theirs. A cost that grows with what lives shows in the largest size over the smallest.
+//! Blocks in stream order of which many live, with or without the events of their allocations: what an allocation, a wait, and a
+//! query and a free of plain memory cost beside them.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -7,120 +7,12 @@ use std::ptr::{null, null_mut};
 use ur_client::ffi::{ur_event_handle_t, ur_queue_handle_t_, ur_usm_alloc_info_t};
 use ur_client::{Held, call};
 
+use super::{BATCH, BLOCK, cleared};
 use crate::Failure;
 use crate::fixture::Fixture;
-use crate::measure::{Body, Meter, native_calls, rounds};
-use crate::options::Options;
-use crate::outcome::{Case, Named};
+use crate::measure::Body;
 use crate::raw::{Address, Handle, Kind, Raw};
 use crate::work::objects;
-
-/// How many live, by the name that stands behind the case's.
-const SIZES: [(&str, usize); 3] = [("few", 1000), ("some", 8000), ("many", 64_000)];
-/// With `--quick` so many times fewer.
-const QUICK: usize = 50;
-/// Bytes of a block in stream order, and of plain memory.
-const BLOCK: usize = 512;
-/// Calls between two times of clearing up, which do not count.
-const BATCH: u64 = 64;
-
-/// One thing whose cost may grow.
-struct Growing {
-    name: &'static str,
-    note: &'static str,
-    ur: for<'f> fn(&'f Fixture<'f>, usize) -> Result<Body<'f>, Failure>,
-    raw: for<'f> fn(&'f Fixture<'f>, &'f Raw, usize) -> Result<Body<'f>, Failure>,
-}
-
-/// What the cases of an allocation with its event are called.
-pub const KEPT_ALLOC: &str = "growth: alloc with its event kept, many";
-/// A wait with its event.
-pub const KEPT_WAIT: &str = "growth: wait with its event kept, many";
-/// A question about plain memory.
-pub const QUERY: &str = "growth: query of plain memory, many";
-/// A release of plain memory.
-pub const FREE: &str = "growth: free of plain memory, many";
-
-const ALL: [Growing; 4] = [
-    Growing { name: "growth: alloc with its event kept", note: "kept events", ur: ur_alloc, raw: raw_alloc },
-    Growing { name: "growth: wait with its event kept", note: "kept events", ur: ur_wait, raw: raw_wait },
-    Growing { name: "growth: query of plain memory", note: "stream-ordered blocks live", ur: ur_query, raw: raw_query },
-    Growing { name: "growth: free of plain memory", note: "stream-ordered blocks live", ur: ur_free, raw: raw_free },
-];
-
-/// All cases of the group.
-pub fn cases(fixture: &Fixture<'_>, options: &Options) -> Vec<Named<Vec<Case>>> {
-    let wanted = |growing: &&Growing| SIZES.iter().any(|(size, _)| options.wants(&format!("{}, {size}", growing.name)));
-    ALL.iter().filter(wanted).map(|growing| (growing.name.to_owned(), sizes(fixture, options, growing))).collect()
-}
-
-/// The smallest size is measured for the largest, whatever was asked for.
-fn sizes(fixture: &Fixture<'_>, options: &Options, growing: &Growing) -> Result<Vec<Case>, Failure> {
-    let mut rows: Vec<Case> = Vec::with_capacity(SIZES.len());
-    for (size, count) in SIZES {
-        let count = if options.quick { count / QUICK } else { count };
-        let mut case = case(fixture, options, growing, count)?;
-        case.name = format!("{}, {size}", growing.name);
-        case.growth = rows.first().map(|few| case.measured.combine(&few.measured, |many, few| many / few));
-        case.note = format!("{count} {}{}", growing.note, growth(&case));
-        rows.push(case);
-    }
-    Ok(rows)
-}
-
-fn growth(case: &Case) -> String {
-    case.growth.as_ref().map_or_else(String::new, |growth| format!("; x{:.2} of few", growth.median))
-}
-
-fn case(fixture: &Fixture<'_>, options: &Options, growing: &Growing, count: usize) -> Result<Case, Failure> {
-    let mut bodies = vec![(growing.ur)(fixture, count)?];
-    if let Some(raw) = &fixture.raw {
-        match (growing.raw)(fixture, raw, count) {
-            Ok(body) => bodies.push(body),
-            Err(failure) if failure.is_unsupported() => {}
-            Err(failure) => return Err(failure),
-        }
-    }
-    let summaries = rounds(&mut bodies, options)?;
-    let raw = summaries.get(1).cloned();
-    let mut bodies = bodies.into_iter();
-    let mut counted = || match bodies.next() {
-        Some(mut body) => native_calls(&mut body, fixture.calls.as_ref()),
-        None => Ok(None),
-    };
-    Ok(Case {
-        ratio: raw.as_ref().map(|raw| summaries[0].combine(raw, |ur, raw| ur / raw)),
-        difference: raw.as_ref().map(|raw| summaries[0].combine(raw, |ur, raw| ur - raw)),
-        measured: summaries[0].clone(),
-        calls: counted()?,
-        raw_calls: counted()?,
-        raw,
-        ..Case::default()
-    })
-}
-
-/// Does something in batches, and clears up behind each, which does not count.
-fn cleared(
-    iterations: u64,
-    meter: &mut Meter<'_>,
-    mut once: impl FnMut(u64) -> Result<(), Failure>,
-    mut clear: impl FnMut() -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let mut done = 0;
-    while done < iterations {
-        let batch = (iterations - done).min(BATCH);
-        meter.start();
-        for index in done..done + batch {
-            once(index)?;
-        }
-        meter.stop();
-        clear()?;
-        done += batch;
-    }
-    Ok(())
-}
-
-// --- The UR's objects.
 
 /// Blocks of a queue of their own and the events of their allocations, as far as they are kept.
 struct Blocks<'f> {
@@ -194,7 +86,7 @@ impl Drop for Blocks<'_> {
     }
 }
 
-fn ur_alloc<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
+pub fn ur_alloc<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
     let kept = std::cell::RefCell::new(Blocks::new(fixture, count, true)?);
     Ok(Box::new(move |iterations, meter| {
         let clear = || kept.borrow_mut().keep(count, count);
@@ -202,7 +94,7 @@ fn ur_alloc<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Fail
     }))
 }
 
-fn ur_wait<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
+pub fn ur_wait<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
     let kept = std::cell::RefCell::new(Blocks::new(fixture, count, true)?);
     Ok(Box::new(move |iterations, meter| {
         let once = |index: u64| kept.borrow_mut().wait(index as usize % count);
@@ -210,7 +102,7 @@ fn ur_wait<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failu
     }))
 }
 
-fn ur_query<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
+pub fn ur_query<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
     let kept = Blocks::new(fixture, count, false)?;
     let context = fixture.context.handle();
     let mut kind = 0_u32;
@@ -226,7 +118,7 @@ fn ur_query<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Fail
     }))
 }
 
-fn ur_free<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
+pub fn ur_free<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
     let kept = Blocks::new(fixture, count, false)?;
     let allocate = move || objects::allocate(fixture, Kind::Device, BLOCK);
     frees(kept, allocate, move |memory| objects::free(fixture, memory))
@@ -256,8 +148,6 @@ fn frees<'f, K: 'f, T: 'f>(
         Ok(())
     }))
 }
-
-// --- The raw side's.
 
 /// The same of the raw side: each event is made, recorded and kept.
 struct RawBlocks<'r> {
@@ -315,7 +205,7 @@ impl Drop for RawBlocks<'_> {
     }
 }
 
-fn raw_alloc<'f>(_: &'f Fixture<'f>, raw: &'f Raw, count: usize) -> Result<Body<'f>, Failure> {
+pub fn raw_alloc<'f>(_: &'f Fixture<'f>, raw: &'f Raw, count: usize) -> Result<Body<'f>, Failure> {
     let kept = std::cell::RefCell::new(RawBlocks::new(raw, count, true)?);
     Ok(Box::new(move |iterations, meter| {
         let clear = || kept.borrow_mut().keep(count, count);
@@ -323,7 +213,7 @@ fn raw_alloc<'f>(_: &'f Fixture<'f>, raw: &'f Raw, count: usize) -> Result<Body<
     }))
 }
 
-fn raw_wait<'f>(_: &'f Fixture<'f>, raw: &'f Raw, count: usize) -> Result<Body<'f>, Failure> {
+pub fn raw_wait<'f>(_: &'f Fixture<'f>, raw: &'f Raw, count: usize) -> Result<Body<'f>, Failure> {
     let kept = std::cell::RefCell::new(RawBlocks::new(raw, count, true)?);
     Ok(Box::new(move |iterations, meter| {
         let once = |index: u64| kept.borrow_mut().wait(index as usize % count);
@@ -331,7 +221,7 @@ fn raw_wait<'f>(_: &'f Fixture<'f>, raw: &'f Raw, count: usize) -> Result<Body<'
     }))
 }
 
-fn raw_query<'f>(fixture: &'f Fixture<'f>, raw: &'f Raw, count: usize) -> Result<Body<'f>, Failure> {
+pub fn raw_query<'f>(fixture: &'f Fixture<'f>, raw: &'f Raw, count: usize) -> Result<Body<'f>, Failure> {
     let kept = RawBlocks::new(raw, count, false)?;
     let address = fixture.memory.addr() as Address;
     raw.while_current(|| raw.memory_type(address))?;
@@ -342,21 +232,9 @@ fn raw_query<'f>(fixture: &'f Fixture<'f>, raw: &'f Raw, count: usize) -> Result
     }))
 }
 
-fn raw_free<'f>(_: &'f Fixture<'f>, raw: &'f Raw, count: usize) -> Result<Body<'f>, Failure> {
+pub fn raw_free<'f>(_: &'f Fixture<'f>, raw: &'f Raw, count: usize) -> Result<Body<'f>, Failure> {
     let kept = RawBlocks::new(raw, count, false)?;
     let allocate = move || raw.allocate(Kind::Device, BLOCK);
     let mut body = frees(kept, allocate, move |memory| raw.free(Kind::Device, memory))?;
     Ok(Box::new(move |iterations, meter| raw.while_current(|| body(iterations, meter))))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_named_case_is_one_of_the_sizes() {
-        let names: Vec<String> =
-            ALL.iter().flat_map(|one| SIZES.iter().map(move |(size, _)| format!("{}, {size}", one.name))).collect();
-        assert!([KEPT_ALLOC, KEPT_WAIT, QUERY, FREE].iter().all(|name| names.iter().any(|one| one == name)));
-    }
 }
