@@ -184,9 +184,11 @@ macro_rules! ur {
     ($table:ident.$slot:ident($($argument:expr),* $(,)?)) => {{
         let function = $crate::loader().table.$table.$slot;
         let function = function.expect(concat!("the loader exports ", stringify!($table), ".", stringify!($slot)));
+        let waits = $crate::answered::waits_so_far();
         // SAFETY: tests pass what the entry point's contract allows, or what it must refuse without following it.
         let answer = unsafe { function($($argument),*) };
-        $crate::answered::note(core::mem::offset_of!($crate::ffi::releases::any::AllFunctions, $table.$slot), answer);
+        let offset = core::mem::offset_of!($crate::ffi::releases::any::AllFunctions, $table.$slot);
+        $crate::answered::note(offset, answer, waits);
         answer
     }};
 }

@@ -47,6 +47,11 @@ impl Sim {
         unsafe { call() }
     }
 
+    /// How often native calls of this thread found work unfinished that they waited for.
+    pub fn waits_of_thread(&self) -> u64 {
+        self.number("ThreadWaits")
+    }
+
     /// The native calls that `work` made.
     pub fn calls_of<R>(&self, work: impl FnOnce() -> R) -> (R, Counts) {
         self.control.calls_of(work)

@@ -9,7 +9,7 @@ use core::ptr::null;
 use ur_conformance::ffi::{ur_event_info_t, ur_event_status_t, ur_queue_flags_t as Flags};
 use ur_conformance::owned::event_of;
 use ur_conformance::pool::{Plan, Take, give_after};
-use ur_conformance::{Event, Fixture, Gate, Kernel, Launch, Queue, ask, query, ur};
+use ur_conformance::{Event, Fixture, Gate, Kernel, Launch, Queue, ask, child, query, ur};
 
 const COUNT: u32 = 64;
 
@@ -44,6 +44,14 @@ impl Program<'_> {
 
 fn barrier(queue: &Queue) -> Event {
     event_of(|event| ur!(Enqueue.pfnEventsWaitWithBarrier(queue.handle(), 0, null(), event)))
+}
+
+/// Nothing but questions: the host waits for nothing.
+fn ask_until_complete(event: &Event) {
+    let status = || query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_EXECUTION_STATUS)));
+    while ur_event_status_t(status()) != ur_event_status_t::COMPLETE {
+        std::thread::yield_now();
+    }
 }
 
 /// Runs a program over queues of both orders, one queue and two, the device's pool and an own one; more than once, so
@@ -96,13 +104,27 @@ fn an_allocation_s_event_orders_a_launch_while_its_queue_is_busy() {
 fn urEventGetInfo_that_says_complete_orders_what_is_enqueued_then() {
     everywhere(|p| {
         let (block, allocated) = p.allocate();
-        let status =
-            || query::get(ask!(Event.pfnGetInfo(allocated.handle(), ur_event_info_t::COMMAND_EXECUTION_STATUS)));
-        while ur_event_status_t(status()) != ur_event_status_t::COMPLETE {
-            std::thread::yield_now();
-        }
+        ask_until_complete(&allocated);
         let used = p.used(p.two, block, &[]);
         p.free(p.one, block, &[&used]);
+    });
+}
+
+/// A query of a native event orders nothing by the library's contract, so a yes must rest on more. What follows the allocation on its
+/// queue gives its event a native one.
+#[test]
+fn urEventGetInfo_that_says_complete_orders_where_a_native_event_s_query_orders_nothing() {
+    let test = "urEventGetInfo_that_says_complete_orders_where_a_native_event_s_query_orders_nothing";
+    child::in_process(test, &[("SIMCUDA_QUERIES", "streams")], || {
+        everywhere(|p| {
+            let (block, allocated) = p.allocate();
+            let (next, next_allocated) = p.allocate();
+            let next_used = p.used(p.one, next, &[&next_allocated]);
+            ask_until_complete(&allocated);
+            let used = p.used(p.two, block, &[]);
+            p.free(p.one, block, &[&used]);
+            p.free(p.one, next, &[&next_used]);
+        });
     });
 }
 

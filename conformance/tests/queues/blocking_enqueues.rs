@@ -1,5 +1,6 @@
 //! What must not wait while another thread's enqueue waits in the driver for something else than a copy to the heap: a launch on
-//! a stream that is full, a copy between host allocations.
+//! a stream that is full, a copy between host allocations. New native memory, events, streams and host functions do wait then, by
+//! the driver's own lock, so plain memory comes from what there is.
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
 use core::ffi::c_void;
@@ -10,7 +11,7 @@ use ur_conformance::ffi::{
     CBool, ur_queue_flags_t as Flags, ur_queue_info_t, ur_result_t as Code, ur_usm_alloc_info_t, ur_usm_type_t,
 };
 use ur_conformance::pool::{Plan, Take};
-use ur_conformance::{Event, Fixture, Kind, Launch, Queue, ask, ok, query, ur};
+use ur_conformance::{Event, Fixture, Kind, Launch, Memory, Queue, ask, memory, ok, query, ur};
 
 use crate::blocking::{ROUNDS, beside};
 
@@ -27,6 +28,8 @@ struct Others<'f> {
     other: Queue,
     before: Event,
     blocks: Vec<*mut c_void>,
+    /// Plain memory beside which there is room for more.
+    plain: Memory<'f>,
 }
 
 impl<'f> Others<'f> {
@@ -35,7 +38,7 @@ impl<'f> Others<'f> {
         let blocks = (0..20).map(|_| Take::new(4096).from(&pool).on(queue)).collect();
         let before = Launch::new(&fixture.basic(c"empty"), &[1]).event_on(queue);
         queue.finish();
-        Self { fixture, other: fixture.in_order(), before, blocks }
+        Self { fixture, other: fixture.in_order(), before, blocks, plain: fixture.memory(Kind::Device, 64) }
     }
 
     fn type_of(&self, pointer: *mut c_void) -> ur_usm_type_t {
@@ -58,12 +61,14 @@ impl<'f> Others<'f> {
         self.before.wait();
         self.other.finish();
         assert_eq!(query::get::<u32>(ask!(Queue.pfnGetInfo(queue.handle(), ur_queue_info_t::REFERENCE_COUNT))), 1);
-        let plain = self.fixture.memory(Kind::Device, 64);
-        assert_eq!(self.type_of(plain.pointer()), ur_usm_type_t::DEVICE);
-        drop(plain);
-        for block in &self.blocks {
-            ok!(USM.pfnFree(self.fixture.context(), *block));
-            assert_eq!(ur!(USM.pfnFree(self.fixture.context(), *block)), Code::ERROR_INVALID_MEM_OBJECT);
+        let more = memory::is_pooled().then(|| self.fixture.memory(Kind::Device, 64));
+        for plain in more.iter().chain([&self.plain]) {
+            assert_eq!(self.type_of(plain.pointer()), ur_usm_type_t::DEVICE);
+        }
+        drop(more);
+        for &block in &self.blocks {
+            ok!(USM.pfnFree(self.fixture.context(), block));
+            assert_eq!(ur!(USM.pfnFree(self.fixture.context(), block)), Code::ERROR_INVALID_MEM_OBJECT);
         }
     }
 }

@@ -9,8 +9,8 @@
  *   SIMCUDA_CC       compute capability (9.0)
  *   SIMCUDA_DELAY    SEED:MICROS: every command of a stream is delayed pseudo-randomly, up to MICROS
  *   SIMCUDA_THRESHOLDS  obey, keep or return (obey), as simcudaSetThresholds
- *   SIMCUDA_QUERIES  order or ignore (order): whether cuStreamQuery and cuEventQuery that answer "done" order what is
- *                    submitted after them; compute-sanitizer ignores them
+ *   SIMCUDA_QUERIES  order or streams (order): whether a cuEventQuery that answers "done" orders what is submitted after
+ *                    it, as cuStreamQuery does; compute-sanitizer counts the stream's alone
  *   SIMCUDA_GRAPHS   start of the sequence by which launches of graphs pick among the nodes that are ready (1); 0 picks
  *                    the one that was added first. Nodes run on several threads either way
  *   SIMCUDA_POOLS    all or none (all): whether devices have memory pools
@@ -32,6 +32,8 @@ extern "C" {
 uint64_t simcudaCallCount(const char *name);
 /* Calls of all functions since the last reset. */
 uint64_t simcudaCallCountTotal(void);
+/* How often calls of this thread found work unfinished that they waited for; never reset. */
+uint64_t simcudaThreadWaits(void);
 void simcudaResetCallCounts(void);
 /* Every function called since the last reset with its count, sorted by name. */
 typedef void (*simcuda_count_callback)(const char *name, uint64_t count, void *data);

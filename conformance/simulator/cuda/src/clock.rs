@@ -105,9 +105,9 @@ struct Host {
 
 static HOST: LazyLock<RwLock<Host>> = LazyLock::new(|| RwLock::new(Host { clock: Arc::default(), floor: 0 }));
 
-/// As [`host_learns`], by a query that found it done.
+/// As [`host_learns`], by an event's query that found it done.
 pub fn host_is_told(known: &Clock, floor: u64) {
-    if crate::device::config().is_none_or(|config| config.queries_order) {
+    if crate::device::config().is_none_or(|config| config.event_queries_order) {
         host_learns(known, floor);
     }
 }

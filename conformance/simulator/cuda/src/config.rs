@@ -40,8 +40,8 @@ pub struct Config {
     pub report: Option<ReportTo>,
     /// What release thresholds of pools mean (`SIMCUDA_THRESHOLDS`).
     pub thresholds: Thresholds,
-    /// Whether a query that answers "done" orders what is submitted after it (`SIMCUDA_QUERIES`).
-    pub queries_order: bool,
+    /// Whether an event's query that answers "done" orders what is submitted after it (`SIMCUDA_QUERIES`).
+    pub event_queries_order: bool,
     /// Start of the sequence by which launches of graphs pick among nodes that are ready; 0 picks the one that was added
     /// first (`SIMCUDA_GRAPHS`).
     pub graph_seed: u64,
@@ -74,9 +74,9 @@ impl Config {
             "return" => Some(Thresholds::ReturnAll),
             _ => None,
         })?;
-        let queries_order = variable("SIMCUDA_QUERIES", "order", |text| match text {
+        let event_queries_order = variable("SIMCUDA_QUERIES", "order", |text| match text {
             "order" => Some(true),
-            "ignore" => Some(false),
+            "streams" => Some(false),
             _ => None,
         })?;
         let graph_seed = variable("SIMCUDA_GRAPHS", "1", |text| text.parse().ok())?;
@@ -105,7 +105,7 @@ impl Config {
             delay: (delay.max_micros > 0).then_some(delay),
             report,
             thresholds,
-            queries_order,
+            event_queries_order,
             graph_seed,
             pools,
             links,

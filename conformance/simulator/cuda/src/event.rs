@@ -100,6 +100,9 @@ impl Completion {
             return records.wait(*number);
         }
         let mut at = self.at.lock();
+        if at.is_none() {
+            crate::waiting::note();
+        }
         while at.is_none() {
             self.reached.wait(&mut at);
         }

@@ -232,10 +232,13 @@ impl Stream {
             |occupied| (occupied + places <= waiting::LAUNCH_QUEUE || is_held()).then_some(occupied + places);
         let takes = || self.occupied.fetch_update(Ordering::AcqRel, Ordering::Acquire, has_room).is_ok();
         if !takes() {
-            let mut state = self.state.lock();
-            while !takes() {
-                self.done.wait(&mut state);
-            }
+            waiting::note();
+            waiting::inside(&self.context, || {
+                let mut state = self.state.lock();
+                while !takes() {
+                    self.done.wait(&mut state);
+                }
+            });
         }
     }
 
@@ -424,7 +427,7 @@ impl Stream {
             return false;
         }
         for (stream, seq) in others.iter().map(|other| (&*other.stream, other.seq)).chain([(&**self, submitted)]) {
-            clock::host_is_told(&stream.known_at(seq), stream.floor());
+            clock::host_learns(&stream.known_at(seq), stream.floor());
         }
         true
     }
@@ -443,7 +446,12 @@ impl Stream {
 
     /// Blocks until command `seq` is done.
     pub fn wait_for(&self, seq: u64) {
-        if soon(|| self.completed.load(Ordering::Acquire) >= seq) {
+        let is_done = || self.completed.load(Ordering::Acquire) >= seq;
+        if is_done() {
+            return;
+        }
+        waiting::note();
+        if soon(is_done) {
             return;
         }
         let mut state = self.state.lock();

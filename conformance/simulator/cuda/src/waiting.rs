@@ -1,15 +1,20 @@
 //! Which calls wait for work that runs, as the real driver's do (`docs/native-facts.md`, `docs/probes/blocking.c`).
 //!
 //! Only the decision and the waiting are here; nothing in this module changes what a call does. A call that waits holds
-//! no lock meanwhile, so that other threads' calls go on. While work is held (`simcudaHoldWork`) nothing waits: whoever
+//! no lock meanwhile, so that other threads' calls go on, but for those that the driver holds up too ([`inside`]). While work is held (`simcudaHoldWork`) nothing waits: whoever
 //! holds it calls from the same thread.
 
+use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::context::CONTEXTS;
+use parking_lot::{Condvar, Mutex};
+
+use crate::context::{CONTEXTS, Context};
 use crate::copy::{Copy, Place, Source};
 use crate::memory::{self, Allocation, Kind};
 use crate::stream::{self, Stream};
+use crate::sys::Handle;
 
 /// Places of a stream for launches, copies, fills and written values, each of which takes one before the next one waits for the oldest to
 /// end. A graph's launch takes one, whatever it holds; a copy can take more ([`places_of`]).
@@ -17,6 +22,50 @@ pub const LAUNCH_QUEUE: u64 = 1020;
 
 /// Places of a copy that needs another device.
 const FAR_COPY: u64 = 3;
+
+thread_local! {
+    static WAITS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts a wait of this thread's for work that has not ended.
+pub fn note() {
+    WAITS.set(WAITS.get() + 1);
+}
+
+/// How often calls of this thread found work unfinished that they waited for.
+pub fn of_thread() -> u64 {
+    WAITS.get()
+}
+
+/// How many threads are inside, by their context's handle.
+static INSIDE: Mutex<BTreeMap<Handle, usize>> = Mutex::new(BTreeMap::new());
+static LEFT: Condvar = Condvar::new();
+
+/// Waits as a thread that is in a copy or at a full stream: what takes memory, events, streams and host functions of the context
+/// meanwhile waits for it ([`for_those_inside`]).
+pub fn inside(context: &Context, wait: impl FnOnce()) {
+    *INSIDE.lock().entry(context.handle).or_default() += 1;
+    wait();
+    let mut inside = INSIDE.lock();
+    if let Some(threads) = inside.get_mut(&context.handle) {
+        *threads -= 1;
+        if *threads == 0 {
+            inside.remove(&context.handle);
+        }
+    }
+    LEFT.notify_all();
+}
+
+/// Waits until no thread is [`inside`] of the context.
+pub fn for_those_inside(context: &Context) {
+    let mut inside = INSIDE.lock();
+    if inside.contains_key(&context.handle) {
+        note();
+    }
+    while inside.contains_key(&context.handle) {
+        LEFT.wait(&mut inside);
+    }
+}
 
 /// Waits for all that was submitted to a device by now, whichever context it is in.
 pub fn for_device(ordinal: usize) {

@@ -2,6 +2,7 @@
 
 #[macro_use]
 mod driver;
+use core::cell::RefCell;
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicBool, Ordering};
 use driver::*;
@@ -331,6 +332,89 @@ fn a_launch_behind_as_many_as_a_stream_takes_waits_for_one_to_end() {
     assert!(setup.waits(|| (0..=LAUNCH_QUEUE).for_each(|_| setup.launch(setup.stream))));
     let others = || (0..=LAUNCH_QUEUE).for_each(|_| setup.launch(setup.other));
     assert!(!setup.many_wait(setup.stream, others), "another stream has its own");
+}
+
+unsafe extern "C" fn nothing(_: *mut c_void) {}
+
+/// Two ways for another thread to wait inside of a call.
+fn blockers(setup: &Setup, device: u64, heap: u64) -> [Box<dyn Fn() + Sync + '_>; 2] {
+    [
+        Box::new(move || ok!(cuMemcpyAsync(heap, device, SIZE, setup.stream))),
+        Box::new(move || (0..=LAUNCH_QUEUE).for_each(|_| setup.launch(setup.stream))),
+    ]
+}
+
+impl Setup {
+    /// As [`Setup::waits`], while another thread waits for the stream in a call of its own. That it has come there cannot be seen, so
+    /// a call that does wait is tried until it does.
+    fn waits_beside(&self, blocker: &(dyn Fn() + Sync), call: &dyn Fn()) -> bool {
+        let seen = Seen { patience: SHORT, ..Seen::default() };
+        ok!(cuLaunchHostFunc(self.stream, Some(watch), (&raw const seen).cast_mut().cast()));
+        let begun = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                ok!(cuCtxSetCurrent(self.context));
+                begun.store(true, Ordering::Release);
+                blocker();
+            });
+            while !begun.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            (0..10_000).for_each(|_| std::thread::yield_now());
+            seen.begins.store(true, Ordering::Release);
+            call();
+            seen.returned.store(true, Ordering::Release);
+        });
+        ok!(cuStreamSynchronize(self.stream));
+        !seen.early.into_inner()
+    }
+}
+
+#[test]
+fn beside_a_thread_that_waits_in_a_copy_or_at_a_full_stream_new_memory_events_streams_and_host_functions_wait() {
+    let setup = Setup::new();
+    let mut heap = vec![0u8; SIZE];
+    let device: u64 = get!(cuMemAlloc_v2(SIZE));
+    // Frees wait by themselves, so they come at the end.
+    let [memory, pinned, events, streams] = [(); 4].map(|()| RefCell::new(Vec::<u64>::new()));
+    let calls: [(&str, &dyn Fn()); 5] = [
+        ("cuMemAlloc", &|| memory.borrow_mut().push(get!(cuMemAlloc_v2(SIZE)))),
+        ("cuMemHostAlloc", &|| pinned.borrow_mut().push(get!(cuMemHostAlloc(SIZE, 0)))),
+        ("cuEventCreate", &|| events.borrow_mut().push(get!(cuEventCreate(0)))),
+        ("cuStreamCreate", &|| streams.borrow_mut().push(get!(cuStreamCreate(CU_STREAM_NON_BLOCKING)))),
+        ("cuLaunchHostFunc", &|| ok!(cuLaunchHostFunc(setup.other, Some(nothing), core::ptr::null_mut()))),
+    ];
+    for blocker in &blockers(&setup, device, heap.as_mut_ptr() as u64) {
+        for (name, call) in calls {
+            assert!((0..100).any(|_| setup.waits_beside(blocker, call)), "{name}");
+        }
+    }
+    memory.take().into_iter().for_each(|address| ok!(cuMemFree_v2(address)));
+    pinned.take().into_iter().for_each(|address| ok!(cuMemFreeHost(address)));
+    events.take().into_iter().for_each(|event| ok!(cuEventDestroy_v2(event)));
+    streams.take().into_iter().for_each(|stream| ok!(cuStreamDestroy_v2(stream)));
+    ok!(cuMemFree_v2(device));
+}
+
+#[test]
+fn beside_a_thread_that_waits_in_a_copy_or_at_a_full_stream_pools_queries_records_and_launches_go_on() {
+    let setup = Setup::new();
+    let mut heap = vec![0u8; SIZE];
+    let device: u64 = get!(cuMemAlloc_v2(SIZE));
+    let event: Handle = get!(cuEventCreate(CU_EVENT_DISABLE_TIMING));
+    let calls = || {
+        let block: u64 = get!(cuMemAllocAsync(SIZE, setup.other));
+        setup.launch(setup.other);
+        ok!(cuEventRecord(event, setup.other));
+        ok!(cuMemFreeAsync(block, setup.other));
+        ok!(cuEventSynchronize(event));
+        assert_eq!(c!(cuEventQuery(event)), 0);
+    };
+    for blocker in &blockers(&setup, device, heap.as_mut_ptr() as u64) {
+        assert!((0..5).all(|_| !setup.waits_beside(blocker, &calls)));
+    }
+    ok!(cuEventDestroy_v2(event));
+    ok!(cuMemFree_v2(device));
 }
 
 /// But for what is sent to a peer.

@@ -59,6 +59,7 @@ pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
     if filters.is_empty() {
         report.step("docs/coverage.md, CUDA", || answered::compare(workspace, "CUDA", &cuda));
         report.step("docs/coverage.md, HIP", || answered::compare(workspace, "HIP", &hip));
+        report.step("what waits says so", || answered::compare_waits(workspace, &[cuda, hip]));
         let tests = report.cargo("cargo test for 2026.1", |lines| {
             // What is compiled is the same for both; these two look at the final libraries.
             let mut command = environment(workspace, &newest, &older, Release::R2026_1);

@@ -1,6 +1,7 @@
 //! `docs/coverage.md` against what adapters answered: each test process of the conformance suite leaves an empty file for
 //! every function that it got success from. What the document calls supported, in whole or in part, must have worked, and
-//! what it calls unsupported must not. It needs all of the suite's binaries, so no single test can ask.
+//! what it calls unsupported must not. It needs all of the suite's binaries, so no single test can ask. A file with
+//! [`WAITED`] behind its name is of a function in which a native call waited for work: the specification must say when it blocks.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,6 +15,8 @@ use crate::fail;
 pub const VARIABLE: &str = "UR_TEST_ANSWERED";
 
 const DOCUMENT: &str = "docs/coverage.md";
+const SPECIFICATION: &str = "spec/api";
+const WAITED: &str = ".waited";
 
 /// An empty folder for the functions that the adapter of a backend answers, `CUDA` or `HIP`.
 pub fn fresh_folder(workspace: &Workspace, backend: &str) -> Result<PathBuf> {
@@ -30,14 +33,45 @@ pub fn compare(workspace: &Workspace, backend: &str, folder: &Path) -> Result {
     let path = workspace.path(DOCUMENT);
     let document = fs::read_to_string(&path).context(format!("{} cannot be read", path.display()))?;
     let entries = fs::read_dir(folder).context(format!("{} cannot be read", folder.display()))?;
-    let answered: BTreeSet<String> =
-        entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let answered: BTreeSet<String> = names.filter(|name| !name.ends_with(WAITED)).collect();
     let differences = differences(&document, backend, &answered);
     if !differences.is_empty() {
         fail!("{DOCUMENT} and the {backend} adapter disagree:\n{}", differences.join("\n"));
     }
     println!("{} functions have worked, as {DOCUMENT} says", answered.len());
     Ok(())
+}
+
+/// Fails with the functions that waited for work, which the specification does not call blocking.
+pub fn compare_waits(workspace: &Workspace, folders: &[PathBuf]) -> Result {
+    let mut waited = BTreeSet::new();
+    for folder in folders {
+        let entries = fs::read_dir(folder).context(format!("{} cannot be read", folder.display()))?;
+        let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+        waited.extend(names.filter_map(|name| name.strip_suffix(WAITED).map(str::to_owned)));
+    }
+    let folder = workspace.path(SPECIFICATION);
+    let entries = fs::read_dir(&folder).context(format!("{} cannot be read", folder.display()))?;
+    let mut blocking = BTreeSet::new();
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let text = fs::read_to_string(&path).context(format!("{} cannot be read", path.display()))?;
+        blocking.extend(blocking_functions(&text).context(format!("{} cannot be read", path.display()))?);
+    }
+    let untold: Vec<&str> = waited.difference(&blocking).map(String::as_str).collect();
+    if !untold.is_empty() {
+        fail!("these waited for work in a test, and {SPECIFICATION} has no `blocks` for them: {}", untold.join(", "));
+    }
+    println!("{} functions waited for work, and each says when it blocks", waited.len());
+    Ok(())
+}
+
+/// The functions of a file of the specification that say when they block.
+fn blocking_functions(text: &str) -> std::result::Result<Vec<String>, toml::de::Error> {
+    let file: toml::Table = text.parse()?;
+    let functions = file.get("function").and_then(toml::Value::as_array).into_iter().flatten();
+    let name = |function: &toml::Value| function.get("name")?.as_str().map(str::to_owned);
+    Ok(functions.filter(|function| function.get("blocks").is_some()).filter_map(name).collect())
 }
 
 /// A line for each function that worked though it should not have, or the other way around.
@@ -85,6 +119,14 @@ mod tests {
         assert_eq!(told("CUDA", &["urOne"]), ["urTwo: supported, but no test got success from it"]);
         assert_eq!(told("HIP", &["urOne", "urTwo"]), ["urTwo: unsupported, but a test got success from it"]);
         assert_eq!(told("HIP", &[]), ["urOne: partial, but no test got success from it"]);
+    }
+
+    #[test]
+    fn a_function_that_blocks_is_known_by_what_the_specification_says_of_it() {
+        let text = "title = 'a'\n[[function]]\nname = 'urOne'\nblocks = 'always.'\n[[function]]\nname = 'urTwo'\n";
+        assert_eq!(blocking_functions(text).unwrap(), ["urOne"]);
+        assert_eq!(blocking_functions("title = 'a'").unwrap(), [] as [&str; 0]);
+        assert!(blocking_functions("[[function]").is_err());
     }
 
     #[test]

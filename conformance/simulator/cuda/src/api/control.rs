@@ -6,7 +6,7 @@
 use super::args::{Raw, Text};
 use crate::external_semaphore::Shared;
 use crate::pool::{self, Thresholds};
-use crate::{context, counts, device, faults, leaks, reports, stream, vmm};
+use crate::{context, counts, device, faults, leaks, reports, stream, vmm, waiting};
 use core::ffi::{c_char, c_int, c_void};
 use core::time::Duration;
 use std::ffi::CString;
@@ -39,6 +39,12 @@ pub extern "C" fn simcudaCallCount(name: Text) -> u64 {
 #[unsafe(no_mangle)]
 pub extern "C" fn simcudaCallCountTotal() -> u64 {
     counts::total()
+}
+
+/// How often calls of this thread found work unfinished that they waited for.
+#[unsafe(no_mangle)]
+pub extern "C" fn simcudaThreadWaits() -> u64 {
+    waiting::of_thread()
 }
 
 #[unsafe(no_mangle)]

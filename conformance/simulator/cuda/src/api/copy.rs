@@ -82,7 +82,7 @@ fn submit(mut copy: Copy, stream: &Arc<Stream>) -> Result {
     }
     submit_to_device(copy, stream);
     if waits {
-        waiting::for_stream(stream);
+        waiting::inside(&stream.context, || waiting::for_stream(stream));
     }
     Ok(())
 }

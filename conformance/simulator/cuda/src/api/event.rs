@@ -9,6 +9,7 @@ use crate::graph::node::Work;
 use crate::pool;
 use crate::stream;
 use crate::sys::*;
+use crate::waiting;
 use core::ffi::c_uint;
 
 #[unsafe(no_mangle)]
@@ -19,6 +20,7 @@ pub extern "C" fn cuEventCreate(out: Out<Handle>, flags: c_uint) -> CUresult {
         if flags & !7 != 0 || (flags & CU_EVENT_INTERPROCESS != 0 && flags & CU_EVENT_DISABLE_TIMING == 0) {
             return Err(CUDA_ERROR_INVALID_VALUE);
         }
+        waiting::for_those_inside(&context);
         out.put(Event::create(context, flags)?)
     })
 }

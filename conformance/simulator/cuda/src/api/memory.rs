@@ -4,14 +4,23 @@ use super::args::{Out, Raw};
 use super::guard::call;
 use crate::alloc;
 use crate::command::Command;
-use crate::context;
+use crate::context::{self, Context};
 use crate::device;
 use crate::graph::capture;
 use crate::memory::{self, Kind};
 use crate::reports::{self, Kind as Misuse};
 use crate::stream;
 use crate::sys::*;
+use crate::waiting;
 use core::ffi::{c_int, c_uint, c_void};
+use std::sync::Arc;
+
+/// The current context, once no thread holds up what takes memory in it.
+fn unhindered() -> Result<Arc<Context>> {
+    let context = context::current()?;
+    waiting::for_those_inside(&context);
+    Ok(context)
+}
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) -> CUresult {
@@ -27,7 +36,7 @@ pub extern "C" fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) -> CUresu
 pub extern "C" fn cuMemAlloc_v2(out: Out<CUdeviceptr>, size: usize) -> CUresult {
     call!(cuMemAlloc_v2, {
         out.required()?;
-        out.put(alloc::device_memory(&*context::current()?, size, Kind::Device)?.base)
+        out.put(alloc::device_memory(&*unhindered()?, size, Kind::Device)?.base)
     })
 }
 
@@ -47,7 +56,7 @@ pub extern "C" fn cuMemAllocPitch_v2(
         }
         let row = width.checked_next_multiple_of(512).ok_or(CUDA_ERROR_OUT_OF_MEMORY)?;
         let size = row.checked_mul(height).ok_or(CUDA_ERROR_OUT_OF_MEMORY)?;
-        let allocation = alloc::device_memory(&*context::current()?, size, Kind::Device)?;
+        let allocation = alloc::device_memory(&*unhindered()?, size, Kind::Device)?;
         pitch.put(row)?;
         out.put(allocation.base)
     })
@@ -90,7 +99,7 @@ pub extern "C" fn cuMemGetAddressRange_v2(base: Out<CUdeviceptr>, size: Out<usiz
 pub extern "C" fn cuMemAllocHost_v2(out: Out<u64>, size: usize) -> CUresult {
     call!(cuMemAllocHost_v2, {
         out.required()?;
-        out.put(alloc::host_memory(&*context::current()?, size, 0)?.base)
+        out.put(alloc::host_memory(&*unhindered()?, size, 0)?.base)
     })
 }
 
@@ -98,7 +107,7 @@ pub extern "C" fn cuMemAllocHost_v2(out: Out<u64>, size: usize) -> CUresult {
 pub extern "C" fn cuMemHostAlloc(out: Out<u64>, size: usize, flags: c_uint) -> CUresult {
     call!(cuMemHostAlloc, {
         out.required()?;
-        out.put(alloc::host_memory(&*context::current()?, size, flags)?.base)
+        out.put(alloc::host_memory(&*unhindered()?, size, flags)?.base)
     })
 }
 

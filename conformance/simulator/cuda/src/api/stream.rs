@@ -11,6 +11,7 @@ use crate::memory;
 use crate::pool;
 use crate::stream::{self, STREAMS, Sort, Stream};
 use crate::sys::*;
+use crate::waiting;
 use core::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ fn create(out: &Out<Handle>, flags: c_uint, priority: c_int) -> Result {
         CU_STREAM_NON_BLOCKING => Sort::NonBlocking,
         _ => return Err(CUDA_ERROR_INVALID_VALUE),
     };
+    waiting::for_those_inside(&context);
     out.put(Stream::create(context, sort, priority.clamp(GREATEST_PRIORITY, 0)))
 }
 
@@ -152,6 +154,7 @@ pub extern "C" fn cuLaunchHostFunc(handle: Handle, function: CUhostFn, data: *mu
         }
         let stream = stream::resolve(handle)?;
         if !capture::record(&stream, || Ok(Work::Host(function, data)))? {
+            waiting::for_those_inside(&stream.context);
             stream.submit(|_| Command::Host(function, data));
         }
         Ok(())
