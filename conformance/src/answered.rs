@@ -2,7 +2,7 @@
 //! binaries and holds it against `docs/coverage.md` (what the document calls supported has worked, and what it calls unsupported
 //! has not) and against the specification (what waited says when it blocks).
 //!
-//! Each process leaves an empty file named for the function in the folder that `UR_TEST_ANSWERED` names, and nothing where
+//! Each process leaves a file named for the function, with the test's name in it, in the folder that `UR_TEST_ANSWERED` names, and nothing where
 //! that is not set. Only calls through [`crate::ur`] are seen. Nothing here fails a test.
 
 use std::path::PathBuf;
@@ -65,5 +65,6 @@ fn write_down(offset: usize, written: &[AtomicBool; SLOTS], suffix: &str) {
     let Some(folder) = folder() else { return };
     let function = FUNCTIONS.iter().find(|function| function.slot.is_some_and(|slot| slot.offset == offset));
     let path = folder.join(format!("{}{suffix}", function.expect("every slot has a function").name));
-    std::fs::write(&path, []).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let test = std::thread::current().name().unwrap_or_default().to_owned();
+    std::fs::write(&path, test).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }

@@ -59,9 +59,6 @@ pub fn inside(context: &Context, wait: impl FnOnce()) {
 /// Waits until no thread is [`inside`] of the context.
 pub fn for_those_inside(context: &Context) {
     let mut inside = INSIDE.lock();
-    if inside.contains_key(&context.handle) {
-        note();
-    }
     while inside.contains_key(&context.handle) {
         LEFT.wait(&mut inside);
     }

@@ -1,9 +1,9 @@
-//! `docs/coverage.md` against what adapters answered: each test process of the conformance suite leaves an empty file for
+//! `docs/coverage.md` against what adapters answered: each test process of the conformance suite leaves a file for
 //! every function that it got success from. What the document calls supported, in whole or in part, must have worked, and
 //! what it calls unsupported must not. It needs all of the suite's binaries, so no single test can ask. A file with
 //! [`WAITED`] behind its name is of a function in which a native call waited for work: the specification must say when it blocks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,8 @@ pub const VARIABLE: &str = "UR_TEST_ANSWERED";
 
 const DOCUMENT: &str = "docs/coverage.md";
 const SPECIFICATION: &str = "spec/api";
+/// What the engine does with each function.
+const MAP: &str = "adapters/common/src/api/map.toml";
 const WAITED: &str = ".waited";
 
 /// An empty folder for the functions that the adapter of a backend answers, `CUDA` or `HIP`.
@@ -43,27 +45,45 @@ pub fn compare(workspace: &Workspace, backend: &str, folder: &Path) -> Result {
     Ok(())
 }
 
-/// Fails with the functions that waited for work, which the specification does not call blocking.
+/// Fails with the functions that waited for work, which the specification does not call blocking. What makes something may wait when
+/// there is no memory, which is said of all of it at once (`spec/README.md`).
 pub fn compare_waits(workspace: &Workspace, folders: &[PathBuf]) -> Result {
-    let mut waited = BTreeSet::new();
+    let mut waited = BTreeMap::new();
     for folder in folders {
         let entries = fs::read_dir(folder).context(format!("{} cannot be read", folder.display()))?;
-        let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
-        waited.extend(names.filter_map(|name| name.strip_suffix(WAITED).map(str::to_owned)));
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if let Some(name) = name.strip_suffix(WAITED) {
+                let test = fs::read_to_string(&path).context(format!("{} cannot be read", path.display()))?;
+                waited.insert(name.to_owned(), test);
+            }
+        }
     }
     let folder = workspace.path(SPECIFICATION);
     let entries = fs::read_dir(&folder).context(format!("{} cannot be read", folder.display()))?;
-    let mut blocking = BTreeSet::new();
+    let map = fs::read_to_string(workspace.path(MAP)).context(format!("{MAP} cannot be read"))?;
+    let mut blocking: BTreeSet<String> = makers(&map).context(format!("{MAP} cannot be read"))?.into_iter().collect();
     for path in entries.flatten().map(|entry| entry.path()) {
         let text = fs::read_to_string(&path).context(format!("{} cannot be read", path.display()))?;
         blocking.extend(blocking_functions(&text).context(format!("{} cannot be read", path.display()))?);
     }
-    let untold: Vec<&str> = waited.difference(&blocking).map(String::as_str).collect();
+    let untold: Vec<String> = waited
+        .iter()
+        .filter(|(name, _)| !blocking.contains(*name))
+        .map(|(name, test)| format!("{name} (in {test})"))
+        .collect();
     if !untold.is_empty() {
-        fail!("these waited for work in a test, and {SPECIFICATION} has no `blocks` for them: {}", untold.join(", "));
+        fail!("these waited for work in a test, and {SPECIFICATION} has no `blocks` for them:\n{}", untold.join("\n"));
     }
     println!("{} functions waited for work, and each says when it blocks", waited.len());
     Ok(())
+}
+
+/// The functions of the map that make something.
+fn makers(text: &str) -> std::result::Result<Vec<String>, toml::de::Error> {
+    let map: toml::Table = text.parse()?;
+    let makes = |row: &toml::Value| row.get("makes").and_then(toml::Value::as_bool) == Some(true);
+    Ok(map.iter().filter(|(_, row)| makes(row)).map(|(name, _)| name.clone()).collect())
 }
 
 /// The functions of a file of the specification that say when they block.
@@ -127,6 +147,12 @@ mod tests {
         assert_eq!(blocking_functions(text).unwrap(), ["urOne"]);
         assert_eq!(blocking_functions("title = 'a'").unwrap(), [] as [&str; 0]);
         assert!(blocking_functions("[[function]").is_err());
+    }
+
+    #[test]
+    fn a_function_that_makes_something_is_known_by_the_map() {
+        let text = "urOne.engine = 'one'\nurOne.makes = true\nurTwo.engine = 'two'\n";
+        assert_eq!(makers(text).unwrap(), ["urOne"]);
     }
 
     #[test]
