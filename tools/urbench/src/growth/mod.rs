@@ -1,4 +1,4 @@
-//! What a call costs while many objects live: three sizes of the same case, one after the other, each against the raw calls
+//! What a call costs while many objects live: the same case in several sizes, one after the other, each against the raw calls
 //! with as many of theirs. A cost that grows with what lives shows in the largest size over the smallest.
 
 mod blocks;
