@@ -4,6 +4,7 @@
 #   run.sh plan suites     two GPUs, 6 minutes: each adapter's suite with one of them, side by side
 #   run.sh plan two-cuda   two GPUs, 7 minutes: the CUDA adapter's suite with both (a process takes longer to begin on two)
 #   run.sh plan two-hip    the same of the HIP adapter's
+#   run.sh plan four       four GPUs, 5 minutes: each adapter's suite with two of them, side by side
 #   run.sh plan one        one GPU or two, 5 minutes: both adapters' suites on all there are at a time, but for what fills the device; SUITE_JOBS (10)
 #                          modules of each at once, SUITE_LIMIT (150) seconds for each
 #   run.sh plan guarded    the same with plain memory guarded and filled (UR_USM_POOL_DEBUG=1); its lines are in $OUT/guarded
@@ -68,6 +69,19 @@ suites() {
 # two ADAPTER: its lines are in suite-ADAPTER.txt, also where the time is up before the end.
 two() {
     SUITE_LIMIT=240 SUITE_JOBS=28 SUITE_MODEL_JOBS=3 LINES_SHOWN=40 step "two-$1" 480 sh "$here/suite.sh" "$1"
+}
+
+four() {
+    for side in "0,1 cuda" "2,3 hip"; do
+        # shellcheck disable=SC2086 # the side is two words
+        set -- $side
+        CUDA_VISIBLE_DEVICES=$1 SUITE_LIMIT=300 SUITE_JOBS=28 SUITE_MODEL_JOBS=6 sh "$here/suite.sh" "$2" >"$out/four-$2.txt" 2>&1 &
+    done
+    wait
+    for adapter in cuda hip; do
+        echo "### two of four GPUs: $adapter"
+        tail -c 4000 "$out/four-$adapter.txt"
+    done
 }
 
 # Two processes' kernels take turns on one GPU, so a test that waits for a gate may take longer than the gate stays closed:
@@ -173,8 +187,8 @@ syncchecks() {
 
 for part in "$@"; do
     case $part in
-        memchecks | syncchecks | suites | one | guarded | figures | beside | proofs) $part ;;
+        memchecks | syncchecks | suites | four | one | guarded | figures | beside | proofs) $part ;;
         two-cuda | two-hip) two "${part#two-}" ;;
-        *) echo "plan: memchecks, syncchecks, suites, two-cuda, two-hip, one, guarded, figures, beside or proofs, not $part" >&2; exit 2 ;;
+        *) echo "plan: memchecks, syncchecks, suites, four, two-cuda, two-hip, one, guarded, figures, beside or proofs, not $part" >&2; exit 2 ;;
     esac
 done
