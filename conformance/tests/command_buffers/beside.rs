@@ -112,9 +112,8 @@ fn a_memory_object_that_is_changed_beside_a_launch_is_the_next_launch_s() {
     assert_eq!(two.read::<u32>(&queue), [2]);
 }
 
-/// A new event to signal needs a native one, which the driver makes for nobody meanwhile.
 #[test]
-fn urCommandBufferUpdateWaitEventsExp_does_not_wait_for_a_launch_that_waits() {
+fn urCommandBufferUpdateSignalEventExp_and_WaitEventsExp_do_not_wait_for_a_launch_that_waits() {
     let fixture = Fixture::new();
     let sim = needs_sim!(fixture);
     if !ur_conformance::command_buffer::device_can(&fixture, ur_device_info_t::COMMAND_BUFFER_EVENT_SUPPORT_EXP) {
@@ -144,13 +143,14 @@ fn urCommandBufferUpdateWaitEventsExp_does_not_wait_for_a_launch_that_waits() {
     let status = |event: &Event| {
         Status(query::get(ask!(Event.pfnGetInfo(event.handle(), ur_event_info_t::COMMAND_EXECUTION_STATUS))))
     };
-    let mut signal = null_mut();
-    ok!(CommandBufferExp.pfnUpdateSignalEventExp(command, &raw mut signal));
-    let new = Event::take(signal);
+    let mut new = None;
     beside_a_launch(&fixture, sim, &buffer, &queue, || {
-        let waits = [second.handle()];
+        let (mut signal, waits) = (null_mut(), [second.handle()]);
+        ok!(CommandBufferExp.pfnUpdateSignalEventExp(command, &raw mut signal));
         ok!(CommandBufferExp.pfnUpdateWaitEventsExp(command, 1, waits.as_ptr()));
+        new = Some(Event::take(signal));
     });
+    let new = new.unwrap();
     let mut gate = Gate::new(&fixture);
     gate.block(&queue);
     buffer.on(&queue);

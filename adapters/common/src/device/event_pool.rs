@@ -108,6 +108,18 @@ impl<D: Driver> EventPool<D> {
         Ok(event)
     }
 
+    /// Has events made ahead if none ever were, by a thread that makes a stream and so may wait as making an event can.
+    pub fn stock(&self, native: &Parts<D>) {
+        let has_none = {
+            let list = self.list.lock();
+            list.in_use == 0 && list.free.is_empty()
+        };
+        // Nobody needs one yet, so a failure is told to who does.
+        if has_none && let Ok(first) = self.make(native) {
+            self.list.lock().free.push(first);
+        }
+    }
+
     /// A new event, and more of them for the next to come.
     #[cold]
     fn make(&self, native: &Parts<D>) -> Result<D::Event> {
@@ -186,11 +198,27 @@ impl<D: Driver> PooledEvent<D> {
     pub fn of_the_past(native: &Arc<NativeContext<D>>) -> Result<Self> {
         let raw = native.events(false).take(native)?;
         let marker = Self { raw, timing: false, adopted: None, native: Arc::clone(native) };
-        if !native.driver.event_is_complete(&marker.raw)? {
-            // Whoever had it last has let go of it before its time.
-            native.on_scratch_stream(|stream| native.driver.record_event(&marker.raw, stream))?;
-        }
+        marker.complete()?;
         Ok(marker)
+    }
+
+    /// As [`PooledEvent::of_the_past`], an event that does not go back: what records it from now on is not known here.
+    ///
+    /// # Errors
+    /// What the native library answers; no event is lost then.
+    pub fn of_its_own(native: &Arc<NativeContext<D>>) -> Result<Self> {
+        let marker = Self::adopt(native.events(false).take_out(native)?, native, true);
+        marker.complete()?;
+        Ok(marker)
+    }
+
+    fn complete(&self) -> Result<()> {
+        let native = &self.native;
+        if native.driver.event_is_complete(&self.raw)? {
+            return Ok(());
+        }
+        // Whoever had it last has let go of it before its time.
+        native.on_scratch_stream(|stream| native.driver.record_event(&self.raw, stream))
     }
 
     /// Records the same event once more, for another place on a stream; nobody may be waiting for the old one.

@@ -237,7 +237,11 @@ impl<D: Driver> Reusable<D> {
     /// # Errors
     /// What the native library answers.
     pub fn of_one_device(state: &Arc<DeviceState<D>>, purpose: EventPurpose) -> Result<Arc<Self>> {
-        let marker = make(state, purpose)?;
+        // A command buffer's signal is changed beside threads that wait in the driver, which makes no event meanwhile.
+        let marker = match purpose {
+            EventPurpose::Order => PooledEvent::of_its_own(state)?,
+            _ => make(state, purpose)?,
+        };
         let reusable = Self::with_marker(purpose, Box::new([Site::new(&state.device)]), marker, None);
         // A command buffer's launches record it, and know of nothing that is kept.
         reusable.exports.begin();
