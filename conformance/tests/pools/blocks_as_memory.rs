@@ -10,7 +10,7 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::memory::{self, pattern};
 use ur_conformance::pool::{self, Plan, Take, give, used};
-use ur_conformance::{Fixture, Kind, Queue, ask, ok, query, refused, ur};
+use ur_conformance::{Fixture, Kind, Queue, ask, child, needs_sim, ok, query, refused, ur};
 
 /// Bytes of a block. Several of them lie further from their pool's start than a block is long.
 const BYTES: usize = 1000;
@@ -138,4 +138,34 @@ fn urEnqueueUSMPrefetch_of_a_block_of_a_pool_may_have_the_block_and_no_byte_more
         ERROR_INVALID_NULL_POINTER,
         Enqueue.pfnUSMPrefetch(q, null(), 1, ur_usm_migration_flags_t::empty(), 0, null(), null_mut())
     );
+}
+
+/// AMD's library tells no pools apart: to it, a block that another thread gives back just now is memory like any other.
+#[test]
+fn urUSMFree_refuses_a_pool_s_block_that_another_thread_is_giving_back_to_the_library() {
+    let test = "urUSMFree_refuses_a_pool_s_block_that_another_thread_is_giving_back_to_the_library";
+    child::in_time(test, &[("UR_USM_MAGAZINE_BYTES", "0")], || {
+        let fixture = Fixture::new();
+        let sim = needs_sim!(fixture);
+        let queue = fixture.in_order();
+        let made = Plan::new().of(&fixture);
+        for bytes in [BYTES, 100 << 20] {
+            let block = Take::new(bytes).from(&made).on(&queue);
+            queue.finish();
+            let held = sim.hold_calls("cuMemFreeAsync");
+            let address = block.expose_provenance();
+            let answer = std::thread::scope(|scope| {
+                let giving = scope.spawn(|| give(&queue, core::ptr::with_exposed_provenance_mut(address)));
+                held.wait_for_one(|| giving.is_finished());
+                let answer = ur!(USM.pfnFree(fixture.context(), block));
+                drop(held);
+                answer
+            });
+            assert_eq!(answer, Code::ERROR_INVALID_MEM_OBJECT, "{bytes} bytes");
+            refused!(ERROR_INVALID_MEM_OBJECT, USM.pfnFree(fixture.context(), block));
+            queue.finish();
+        }
+        // Nobody's books are off.
+        assert_eq!(used(made.handle()).0, 0);
+    });
 }

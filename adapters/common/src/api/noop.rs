@@ -153,6 +153,7 @@ impl Driver for Noop {
     const LAUNCHES_NEED_CONTEXT: bool = false;
     const STREAM_ENDS_WAIT: bool = false;
     const TELLS_REGISTRATIONS: bool = true;
+    const TELLS_POOLS: bool = true;
     const REGISTERS_IN_PLACE: bool = true;
     const POOL_STEP: usize = ALIGNMENT;
     const CONTEXTS_HAVE_HANDLES: bool = false;

@@ -105,6 +105,8 @@ pub trait Driver: External + Graphs + Interprocess + Sized {
     /// Whether [`Memory::pointer_info`] tells where a registration begins, and [`Memory::register_host`] refuses ranges that
     /// reach into one. HIP's do not.
     const TELLS_REGISTRATIONS: bool;
+    /// Whether [`Memory::pointer_info`] tells the pool that memory came from. HIP's does not.
+    const TELLS_POOLS: bool;
     /// Whether devices have registered memory at the process's address. On HIP not everywhere: [`Memory::registered_address`].
     const REGISTERS_IN_PLACE: bool;
     /// Granularity in bytes of a pool's maximum size.

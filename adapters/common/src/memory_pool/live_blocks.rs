@@ -37,6 +37,7 @@ const CHUNK_BITS: u32 = STEP_BITS + LEAF_BITS;
 const STATE_SHIFT: u32 = 56;
 const OUT: u64 = 1 << STATE_SHIFT;
 const KEPT: u64 = 2 << STATE_SHIFT;
+const LEAVING: u64 = 3 << STATE_SHIFT;
 const SIZE_MASK: u64 = OUT - 1;
 
 /// Who a block came from: a stream's key and a pool backend's number in its registry.
@@ -97,7 +98,7 @@ pub enum Found {
         /// Where it came from.
         owner: Owner,
     },
-    /// It was freed, and its stream keeps it for the next request.
+    /// It was freed, and its stream keeps it for the next request, or is giving it back to the native library.
     Recycled {
         /// Bytes of the whole block.
         size: usize,
@@ -148,6 +149,24 @@ impl Entry {
         self.size.store(0, Ordering::Release);
     }
 
+    /// Says that the block goes back to the native library, which knows it as long as that takes: a library that tells no pools
+    /// apart ([`Driver::TELLS_POOLS`]) would free it as plain memory. From then on another block may start here.
+    ///
+    /// [`Driver::TELLS_POOLS`]: crate::driver::Driver::TELLS_POOLS
+    #[inline]
+    pub fn set_leaving(&self) {
+        self.size.store(LEAVING | (self.size.load(Ordering::Relaxed) & SIZE_MASK), Ordering::Release);
+    }
+
+    /// Says that a block that was leaving has left, unless another one starts here already.
+    #[inline]
+    pub fn set_left(&self) {
+        let word = self.size.load(Ordering::Relaxed);
+        if word >> STATE_SHIFT == LEAVING >> STATE_SHIFT {
+            let _ = self.size.compare_exchange(word, 0, Ordering::Release, Ordering::Relaxed);
+        }
+    }
+
     /// The size of a block that the application has and that came from `owner`.
     #[inline]
     #[must_use]
@@ -171,7 +190,7 @@ impl Entry {
         let (size, owner) = (size_of(word), Owner(self.owner.load(Ordering::Relaxed)));
         match word >> STATE_SHIFT {
             1 => Some(Found::Out { size, owner }),
-            2 => Some(Found::Recycled { size, owner }),
+            2 | 3 => Some(Found::Recycled { size, owner }),
             _ => None,
         }
     }
@@ -465,6 +484,23 @@ mod tests {
         assert_eq!(blocks.entry(0x7f00_0000_0200).unwrap().is_out_of(OWNER), None);
         blocks.entry(0x7f00_0000_0200).unwrap().clear();
         assert_eq!(blocks.find(0x7f00_0000_0200), None);
+    }
+
+    #[test]
+    fn a_block_that_is_leaving_is_nobodys_until_it_has_left_and_then_only_if_no_other_starts_there() {
+        let mut cursor = cursor();
+        let entry = cursor.entry(0x7f00_0000_0200).unwrap();
+        let leaving = Some(Found::Recycled { size: 1000, owner: OWNER });
+        for next in [false, true] {
+            entry.set_out(1000, OWNER);
+            entry.set_leaving();
+            assert_eq!((entry.found(), entry.take(), entry.is_out_of(OWNER)), (leaving, None, None));
+            if next {
+                entry.set_out(2000, OWNER);
+            }
+            entry.set_left();
+            assert_eq!(entry.found(), next.then_some(Found::Out { size: 2000, owner: OWNER }));
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::driver::{Driver, MemoryKind};
 use crate::memory_pool::backend::PoolBackend;
 use crate::memory_pool::free_lists::{FreeLists, block_size};
-use crate::memory_pool::live_blocks::{Cursor, LiveBlocks, Owner};
+use crate::memory_pool::live_blocks::{Cursor, Entry, LiveBlocks, Owner};
 use crate::memory_pool::stream::PoolStream;
 use crate::memory_pool::usage::CreditRef;
 use crate::object::error::Result;
@@ -188,7 +188,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
             let size = entry.is_out_of(cache_of_pool.owner)?;
             Some((at, cache_of_pool, size))
         })?;
-        entry.clear();
+        take_out::<D>(entry);
         come_back(cache_of_pool, size);
         Some((at, size))
     }
@@ -385,6 +385,22 @@ fn set_out<D: Driver>(live: &mut Cursor, cache_of_pool: &PoolCache<D>, pointer: 
     }
 }
 
+/// Takes a block out of the table before it goes below, as far as the native library tells whose it is meanwhile.
+#[inline(always)]
+fn take_out<D: Driver>(entry: &Entry) {
+    if D::TELLS_POOLS { entry.clear() } else { entry.set_leaving() }
+}
+
+/// Takes a block out of the table that is below, or that has not got there: the caller says what it is then.
+#[inline(always)]
+fn note_below<D: Driver>(live: &mut Cursor, pointer: usize) {
+    if !D::TELLS_POOLS
+        && let Some(entry) = live.entry(pointer)
+    {
+        entry.set_left();
+    }
+}
+
 /// Takes a block out of the table, before it goes below.
 fn forget<D: Driver>(live: &Cursor, backend: &PoolBackend<D>, pointer: usize) {
     if let Some(entry) = live.blocks().entry(pointer) {
@@ -407,13 +423,14 @@ fn free_below<D: Driver>(
     size: usize,
 ) -> Result<()> {
     if let Some(entry) = live.entry(pointer) {
-        entry.clear();
+        take_out::<D>(entry);
     }
     let hides = backend.hides_starts();
     if hides {
         live.blocks().remove_unnamed(pointer);
     }
     let freed = backend.give_back(stream, position, pointer, size);
+    note_below::<D>(live, pointer);
     if hides && freed.is_err() {
         live.blocks().add_unnamed(pointer);
     }

@@ -353,11 +353,12 @@ fn free_plain<D: Driver>(context: &Object<Context<D>>, address: usize) -> Result
         return Err(not_a_block("urUSMFree", context, address));
     }
     // The plain free would also take a block that a free list or another library of the process has. AMD's library does not
-    // tell pools apart, but the table knows the blocks of free lists.
-    let known = driver.pointer_info(address)?;
-    let plain = known.filter(|info| info.base == address && info.pool.is_none());
-    let info = plain.filter(|_| context.registry.find(address).is_none());
-    let info = info.ok_or_else(|| not_a_block("urUSMFree", context, address))?;
+    // tell pools apart, but the table knows the blocks of free lists, and those that are on their way to the library: asked before
+    // the library is, since that may have such a block when it answers and no more when it frees.
+    let is_ours = || context.registry.find(address).is_some();
+    let known = if is_ours() { None } else { driver.pointer_info(address)? };
+    let plain = known.filter(|info| info.base == address && info.pool.is_none() && !is_ours());
+    let info = plain.ok_or_else(|| not_a_block("urUSMFree", context, address))?;
     let home = home_of(context, info.device)?;
     deferred::free(driver, &home.native, info.kind, address, info.size)
 }

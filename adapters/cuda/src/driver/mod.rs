@@ -98,6 +98,7 @@ impl Driver for Cuda {
     const LAUNCHES_NEED_CONTEXT: bool = false;
     const STREAM_ENDS_WAIT: bool = false;
     const TELLS_REGISTRATIONS: bool = true;
+    const TELLS_POOLS: bool = true;
     const REGISTERS_IN_PLACE: bool = true;
     const POOL_STEP: usize = 32 << 20;
     const CONTEXTS_HAVE_HANDLES: bool = true;

@@ -143,6 +143,7 @@ impl Driver for Hip {
     const LAUNCHES_NEED_CONTEXT: bool = true;
     const STREAM_ENDS_WAIT: bool = true;
     const TELLS_REGISTRATIONS: bool = false;
+    const TELLS_POOLS: bool = false;
     const REGISTERS_IN_PLACE: bool = false;
     // The runtime compares bytes with the limit and rounds nothing (ROCm 6.2 to 7.1); CUDA's step makes the same limits
     // of the same requests on both backends.

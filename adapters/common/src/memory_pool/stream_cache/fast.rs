@@ -9,7 +9,7 @@ use crate::memory_pool::free_lists::block_size;
 use crate::memory_pool::stream::PoolStream;
 use crate::object::error::Result;
 
-use crate::memory_pool::stream_cache::{StreamCache, come_back, count_out, set_out};
+use crate::memory_pool::stream_cache::{StreamCache, come_back, count_out, set_out, take_out};
 
 /// The mutation bugs lie on the usual way.
 const IS_OFF: bool = cfg!(feature = "mutation");
@@ -74,11 +74,14 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
                 return None;
             }
             // From the native call on the address may be somebody else's.
-            entry.clear();
+            take_out::<D>(entry);
             *position += 1;
             if let Err(error) = cache_of_pool.backend.give_back(stream, *position, pointer, size) {
                 entry.set_out(size, cache_of_pool.owner);
                 return Some(Err(error));
+            }
+            if !D::TELLS_POOLS {
+                entry.set_left();
             }
         } else if cache_of_pool.free_lists.has_room(bytes, keeps) {
             cache_of_pool.free_lists.keep(bytes, pointer, *position);
