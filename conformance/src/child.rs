@@ -74,7 +74,7 @@ pub fn with_native_pools(test: &str, body: impl FnOnce()) {
 }
 
 /// So long a body of [`in_time`] may take: far more than it needs, since only one that hangs gets there.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// As [`in_process`], for a body that an adapter could make hang: the child then ends by itself and the test fails.
 #[track_caller]

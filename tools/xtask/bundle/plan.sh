@@ -177,6 +177,8 @@ sanitizers() {
 }
 
 memchecks() {
+    # `il.cache` and `il.program` start a process for each of their steps.
+    export SANITIZER_LIMIT=330
     sanitizers 560 "memcheck:on:1/2 memcheck:on:alone" "memcheck:on:2/2 memcheck:on:model memcheck:on:threads" \
         "memcheck:off:1/2 memcheck:off:alone" "memcheck:off:2/2 memcheck:off:model memcheck:off:threads"
 }

@@ -13,7 +13,7 @@ set -u
 limit=${SUITE_LIMIT:-150}
 jobs=${SUITE_JOBS:-12}
 part=${SUITE_PART:-}
-model='^(model|il\.(cache|program))'
+model='^(model|il\.(cache|program)|queues\.kept)'
 filling='^(pools\.(limits|slabs|stream_ordered|out_of_memory)|usm\.allocation)'
 
 # --- one module: BINARY.MODULE
