@@ -1,5 +1,6 @@
 //! What a call costs while many objects live: the same case in several sizes, one after the other, each against the raw calls
-//! with as many of theirs. A cost that grows with what lives shows in the largest size over the smallest.
+//! with as many of theirs. A cost that grows with what lives shows in the largest size over the smallest, which is measured before
+//! and behind each other one: a host's processor is fast or slow for seconds at a time.
 
 mod blocks;
 mod objects;
@@ -116,14 +117,23 @@ pub fn cases(fixture: &Fixture<'_>, options: &Options) -> Vec<Named<Vec<Case>>> 
     ALL.iter().filter(wanted).map(|growing| (growing.name.to_owned(), sizes(fixture, options, growing))).collect()
 }
 
-/// The smallest size is measured for the largest, whatever was asked for.
+/// The smallest size is measured for the others, whatever was asked for.
 fn sizes(fixture: &Fixture<'_>, options: &Options, growing: &Growing) -> Result<Vec<Case>, Failure> {
     let mut rows: Vec<Case> = Vec::with_capacity(growing.sizes.len());
+    let measure = |count| case(fixture, options, growing, count);
+    let scaled = |count: usize| if options.quick { count / QUICK } else { count };
+    let least = scaled(growing.sizes[0].1);
+    let mut few = measure(least)?;
     for &(size, count) in growing.sizes {
-        let count = if options.quick { count / QUICK } else { count };
-        let mut case = case(fixture, options, growing, count)?;
+        let count = scaled(count);
+        let mut case = if count == least { few.clone() } else { measure(count)? };
         case.name = format!("{}, {size}", growing.name);
-        case.growth = rows.first().map(|few| case.measured.combine(&few.measured, |many, few| many / few));
+        if count != least {
+            let again = measure(least)?;
+            let around = few.measured.combine(&again.measured, f64::midpoint);
+            case.growth = Some(case.measured.combine(&around, |many, few| many / few));
+            few = again;
+        }
         case.note = format!("{count} {}{}", growing.note, growth(&case));
         rows.push(case);
     }
