@@ -9,7 +9,7 @@ use ur_conformance::ffi::{
     CBool, ur_mem_info_t, ur_mem_native_properties_t, ur_result_t as Code, ur_usm_migration_flags_t,
 };
 use ur_conformance::memory::{self, pattern};
-use ur_conformance::pool::{self, Plan, Take, give, used};
+use ur_conformance::pool::{self, NATIVE_POOLS, Plan, Take, give, used};
 use ur_conformance::{Fixture, Kind, Queue, ask, child, needs_sim, ok, query, refused, ur};
 
 /// Bytes of a block. Several of them lie further from their pool's start than a block is long.
@@ -144,7 +144,7 @@ fn urEnqueueUSMPrefetch_of_a_block_of_a_pool_may_have_the_block_and_no_byte_more
 #[test]
 fn urUSMFree_refuses_a_pool_s_block_that_another_thread_is_giving_back_to_the_library() {
     let test = "urUSMFree_refuses_a_pool_s_block_that_another_thread_is_giving_back_to_the_library";
-    child::in_time(test, &[("UR_USM_MAGAZINE_BYTES", "0")], || {
+    child::in_time(test, &[("UR_USM_MAGAZINE_BYTES", "0"), NATIVE_POOLS], || {
         let fixture = Fixture::new();
         let sim = needs_sim!(fixture);
         let queue = fixture.in_order();
