@@ -1,8 +1,8 @@
 //! Which calls wait for work that runs, as the real driver's do (`docs/native-facts.md`, `docs/probes/blocking.c`).
 //!
 //! Only the decision and the waiting are here; nothing in this module changes what a call does. A call that waits holds
-//! no lock meanwhile, so that other threads' calls go on, but for those that the driver holds up too ([`inside`]). While work is held (`simcudaHoldWork`) nothing waits: whoever
-//! holds it calls from the same thread.
+//! no lock meanwhile, so that other threads' calls go on, but for those that the driver holds up too ([`inside`]). While work
+//! is held (`simcudaHoldWork`) nothing waits: whoever holds it calls from the same thread.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
