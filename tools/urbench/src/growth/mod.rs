@@ -19,7 +19,7 @@ const SIZES: Sizes = &[("few", 1000), ("some", 8000), ("many", 64_000)];
 /// Of what a program may have a million.
 const UP_TO_A_MILLION: Sizes = &[("few", 1000), ("some", 8000), ("many", 64_000), ("a million", 1_000_000)];
 /// With `--quick` so many times fewer.
-const QUICK: usize = 50;
+const QUICK: usize = 250;
 /// Bytes of a block in stream order, and of plain memory.
 const BLOCK: usize = 512;
 /// Calls between two times of clearing up, which do not count.
