@@ -109,7 +109,7 @@ impl<D: Driver> EventPool<D> {
     }
 
     /// Has events made ahead if none ever were, by a thread that makes a stream and so may wait as making an event can.
-    pub fn stock(&self, native: &Parts<D>) {
+    pub fn make_ahead(&self, native: &Parts<D>) {
         let has_none = {
             let list = self.list.lock();
             list.in_use == 0 && list.free.is_empty()

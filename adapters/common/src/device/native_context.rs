@@ -271,7 +271,7 @@ impl<D: Driver> Parts<D> {
         }
         self.end_idle_streams();
         let _scope = self.enter()?;
-        self.untimed.stock(self);
+        self.untimed.make_ahead(self);
         let stream = self.driver.create_stream(kind)?;
         if let Err(error) = self.origin.order_new(&stream) {
             // The failure to order it is the one to tell of; nobody has seen the stream.
