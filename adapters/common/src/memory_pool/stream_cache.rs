@@ -391,12 +391,10 @@ fn take_out<D: Driver>(entry: &Entry) {
     if D::TELLS_POOLS { entry.clear() } else { entry.set_leaving() }
 }
 
-/// Takes a block out of the table that is below, or that has not got there: the caller says what it is then.
+/// Ends what [`take_out`] began, once the native call has returned.
 #[inline(always)]
-fn note_below<D: Driver>(live: &mut Cursor, pointer: usize) {
-    if !D::TELLS_POOLS
-        && let Some(entry) = live.entry(pointer)
-    {
+fn forget_taken<D: Driver>(entry: &Entry) {
+    if !D::TELLS_POOLS {
         entry.set_left();
     }
 }
@@ -430,7 +428,11 @@ fn free_below<D: Driver>(
         live.blocks().remove_unnamed(pointer);
     }
     let freed = backend.give_back(stream, position, pointer, size);
-    note_below::<D>(live, pointer);
+    if !D::TELLS_POOLS
+        && let Some(entry) = live.entry(pointer)
+    {
+        forget_taken::<D>(entry);
+    }
     if hides && freed.is_err() {
         live.blocks().add_unnamed(pointer);
     }

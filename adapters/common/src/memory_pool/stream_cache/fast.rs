@@ -9,7 +9,7 @@ use crate::memory_pool::free_lists::block_size;
 use crate::memory_pool::stream::PoolStream;
 use crate::object::error::Result;
 
-use crate::memory_pool::stream_cache::{StreamCache, come_back, count_out, set_out, take_out};
+use crate::memory_pool::stream_cache::{StreamCache, come_back, count_out, forget_taken, set_out, take_out};
 
 /// The mutation bugs lie on the usual way.
 const IS_OFF: bool = cfg!(feature = "mutation");
@@ -80,9 +80,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
                 entry.set_out(size, cache_of_pool.owner);
                 return Some(Err(error));
             }
-            if !D::TELLS_POOLS {
-                entry.set_left();
-            }
+            forget_taken::<D>(entry);
         } else if cache_of_pool.free_lists.has_room(bytes, keeps) {
             cache_of_pool.free_lists.keep(bytes, pointer, *position);
             entry.set_kept_again(bytes);
