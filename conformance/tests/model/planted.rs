@@ -78,7 +78,8 @@ fn found_by(child: &str, adapter: &Path, bug: Option<&str>, more: &[(&str, &str)
     command.env_remove("UR_MUTATION").env_remove("UR_PLANTED").envs(bug.map(|bug| ("UR_MUTATION", bug)));
     command.envs(more.iter().copied());
     let output = command.output().unwrap_or_else(|error| panic!("cannot start the child: {error}"));
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    // What it panicked with comes first: some readers see no more than the first lines.
+    let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     if output.status.success() {
         assert!(text.contains("1 passed"), "the child ran no test\n{text}");
         return None;

@@ -7,7 +7,7 @@ use ur_conformance::{child, needs_sim};
 use ur_model::Sabotage;
 
 use crate::runner::families::{Family, GATES, IN_ORDER, OUT_OF_ORDER, STATISTICS, TWO_DEVICES};
-use crate::runner::{fixture, run};
+use crate::runner::{fixture, run, run_in};
 
 #[test]
 fn programs_of_in_order_queues_do_what_the_model_says() {
@@ -61,4 +61,32 @@ fn books_that_miss_a_free_are_caught() {
 fn a_wait_for_what_cannot_have_finished_is_caught() {
     let words = "does not become complete";
     is_caught("a_wait_for_what_cannot_have_finished_is_caught", GATES, Sabotage::WaitBehindGate, words);
+}
+
+/// What fails once and for all fails for the smaller programs too, and between them.
+#[test]
+fn a_native_call_that_fails_for_good_is_caught() {
+    let fixture = fixture();
+    let _ = needs_sim!(fixture);
+    // The world around the programs trims its pools before the first of them.
+    let fails = ("SIMCUDA_FAULTS", "cuMemPoolTrimTo:20:1:0");
+    let settings = [fails, ("UR_MODEL_PATIENCE", "2"), ("UR_MODEL_SHRINK", "1")];
+    child::fails("a_native_call_that_fails_for_good_is_caught", &settings, "\ncaught by program", || {
+        run_in(&fixture, STATISTICS, 200, 0, None);
+    });
+}
+
+/// Among them are frees of what a test's own objects end with, which panic.
+#[test]
+fn whichever_free_fails_is_caught() {
+    let fixture = fixture();
+    let _ = needs_sim!(fixture);
+    for number in 4..16 {
+        let fails = format!("cuMemFree_v2:{number}:1:1");
+        // Memory that nothing keeps: each free is a native one.
+        let settings = [("SIMCUDA_FAULTS", fails.as_str()), ("UR_USM_POOL", "0"), ("UR_MODEL_SHRINK", "0")];
+        child::fails("whichever_free_fails_is_caught", &settings, "\ncaught by program", || {
+            run_in(&fixture, STATISTICS, 200, 0, None);
+        });
+    }
 }

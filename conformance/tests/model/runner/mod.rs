@@ -27,6 +27,7 @@ pub mod watch;
 pub mod world;
 
 use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -136,7 +137,13 @@ fn share(programs: u64, family: Family) -> u64 {
 }
 
 /// Runs programs in surroundings that are there; `before` is how many ran already.
-fn run_in(fixture: &Fixture, family: Family, programs: u64, before: u64, sabotage: Option<Sabotage>) -> Option<Done> {
+pub fn run_in(
+    fixture: &Fixture,
+    family: Family,
+    programs: u64,
+    before: u64,
+    sabotage: Option<Sabotage>,
+) -> Option<Done> {
     let profile = family.profile;
     if fixture.devices.len() < profile.devices {
         println!("skipped: {} needs {} devices", family.test, profile.devices);
@@ -172,7 +179,7 @@ fn run_in(fixture: &Fixture, family: Family, programs: u64, before: u64, sabotag
 
 /// What programs did.
 #[derive(Default)]
-struct Done {
+pub struct Done {
     programs: u64,
     seed: u64,
     tally: Tally,
@@ -216,7 +223,7 @@ fn tree(profile: Profile, seed: u64) -> Box<dyn ValueTree<Value = Case>> {
     Box::new(tree.unwrap_or_else(|reason| panic!("a program of {}: {reason}", profile.name)))
 }
 
-/// Runs a program once.
+/// Runs a program once. A panic of what it is made of, say of an object whose end fails, is a failure of the program.
 fn attempt(
     world: &World<'_>,
     profile: Profile,
@@ -227,7 +234,8 @@ fn attempt(
     tally: &mut Tally,
 ) -> Result<(), Failure> {
     let mut shown: Vec<Step> = Vec::new();
-    let outcome = Program::begin(world, tally, seed, forgiving).and_then(|mut program| {
+    let run = || {
+        let mut program = Program::begin(world, tally, seed, forgiving)?;
         let outcome = steps_of(&mut program, world, &profile, queues, ops, sabotage, &mut shown);
         if outcome.is_err() {
             program.clear_away(GATES);
@@ -235,7 +243,9 @@ fn attempt(
         drop(program);
         outcome?;
         accounts(world)
-    });
+    };
+    // Nothing is used afterwards that a panic could have left half done, but `shown`, a list that only grows.
+    let outcome = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err("it panicked, as said above".to_owned()));
     let told = told(world);
     outcome.map_err(|what| Failure { what: what + &told, steps: shown.iter().map(ToString::to_string).collect() })
 }

@@ -61,7 +61,7 @@ impl<'f> World<'f> {
         };
         world.clear_notes();
         world.warm_up(devices);
-        world.baseline = world.objects();
+        world.baseline = world.objects().unwrap_or_else(|what| panic!("before the first program: {what}"));
         world
     }
 
@@ -142,26 +142,32 @@ impl<'f> World<'f> {
     }
 
     /// Lets go of what default pools may keep by their thresholds: where native pools are missing, that is plain native memory.
-    fn trim_default_pools(&self) {
+    /// A program's blocks go below with that, and the failure of one of them is the program's.
+    fn trim_default_pools(&self) -> Result<(), String> {
         if !self.abilities.pools {
-            return;
+            return Ok(());
         }
         for &device in &self.fixture.devices {
-            if let Ok(pool) = pools::default_of(self.fixture, device) {
-                ok!(USMExp.pfnPoolTrimToExp(self.fixture.context(), device, pool.handle, 0));
+            let Ok(pool) = pools::default_of(self.fixture, device) else { continue };
+            match ur!(USMExp.pfnPoolTrimToExp(self.fixture.context(), device, pool.handle, 0)) {
+                Code::SUCCESS => {}
+                code => {
+                    return Err(format!("a default pool's trim answers {code:?}: {}", ur_conformance::last_error()));
+                }
             }
         }
+        Ok(())
     }
 
-    fn objects(&self) -> BTreeMap<String, u64> {
+    fn objects(&self) -> Result<BTreeMap<String, u64>, String> {
         if self.fixture.sim().is_some() {
-            self.trim_default_pools();
+            self.trim_default_pools()?;
             // What the adapter keeps for the next program is no program's.
             ur_conformance::renew_adapter();
         }
         let mut objects = self.fixture.sim().map(|sim| sim.objects()).unwrap_or_default();
         objects.retain(|kind, _| COUNTED.contains(&kind.as_str()));
-        objects
+        Ok(objects)
     }
 
     /// Native objects that the last program left behind; waits for what is taken down behind the scenes.
@@ -177,7 +183,10 @@ impl<'f> World<'f> {
     fn more_than_before(&self, but: &[&str]) -> Option<String> {
         let end = Instant::now() + self.patience;
         loop {
-            let now = self.objects();
+            let now = match self.objects() {
+                Ok(now) => now,
+                Err(what) => return Some(what),
+            };
             let kinds = self.baseline.keys().chain(now.keys()).filter(|kind| !but.contains(&kind.as_str()));
             if kinds.into_iter().all(|kind| now.get(kind) == self.baseline.get(kind)) {
                 return None;
@@ -189,9 +198,11 @@ impl<'f> World<'f> {
         }
     }
 
-    /// Takes what lives now for given, after a program that failed.
+    /// Takes what lives now for given, after a program that failed. What cannot be counted is the next program's failure.
     pub fn accept_objects(&mut self) {
-        self.baseline = self.objects();
+        if let Ok(objects) = self.objects() {
+            self.baseline = objects;
+        }
     }
 }
 
