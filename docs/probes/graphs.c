@@ -1602,7 +1602,7 @@ static void gone_none(void) { SAY(cuGraphAddEventRecordNode(&node, graph, NULL, 
 
 /* ---- does a launch wait for what runs on another stream? ---- */
 
-enum { FILL_HOST, FILL_DEVICE, KERNEL, COPY_HOST };
+enum { FILL_HOST, FILL_DEVICE, KERNEL, COPY_HOST, COPY_HEAP };
 enum { FRESH_EXEC, UPLOADED, LAUNCHED_BEFORE };
 
 static void *open_later(void *data) {
@@ -1625,10 +1625,12 @@ static Handle exec_of(int kind, int nodes_wanted, int chained) {
         Address on_device = device + 4096 + 4 * (Address)i, on_host = (Address)(uintptr_t)&words[16 + i % 512];
         Fill fill = fill_of(kind == FILL_HOST ? on_host : on_device, (unsigned)i + 1, 4, 1, 1);
         Kernel store = put_of(put, (void *)(uintptr_t)on_device, 5);
-        Copy copy = copy_of(1, on_host, 2, on_device, 4, 1);
+        Address on_heap = (Address)(uintptr_t)&heap[4 * (i % 512)];
+        Copy copy = copy_of(1, kind == COPY_HEAP ? on_heap : on_host, 2, on_device, 4, 1);
         switch (kind) {
         case KERNEL: MUST(cuGraphAddKernelNode_v2(&to, made, &from, after, &store)); break;
-        case COPY_HOST: MUST(cuGraphAddMemcpyNode(&to, made, &from, after, &copy, context)); break;
+        case COPY_HOST:
+        case COPY_HEAP: MUST(cuGraphAddMemcpyNode(&to, made, &from, after, &copy, context)); break;
         default: MUST(cuGraphAddMemsetNode(&to, made, &from, after, &fill, context)); break;
         }
         from = to;
@@ -1682,6 +1684,7 @@ static void waits_kernel(void) { launch_waits(KERNEL, "kernels"); }
 static void waits_fill_device(void) { launch_waits(FILL_DEVICE, "fills of device memory"); }
 static void waits_fill_host(void) { launch_waits(FILL_HOST, "fills of pinned memory"); }
 static void waits_copy_host(void) { launch_waits(COPY_HOST, "copies to pinned memory"); }
+static void waits_copy_heap(void) { launch_waits(COPY_HEAP, "copies to heap memory"); }
 static void waits_many(void) {
     one_launch("kernels", KERNEL, 64, 0, LAUNCHED_BEFORE, 1, 40);
     one_launch("kernels", KERNEL, 64, 1, LAUNCHED_BEFORE, 1, 40);
@@ -1702,7 +1705,7 @@ static const struct { const char *name; void (*run)(void); int own; } sections[]
     {"gone-stream", gone_stream, 0}, {"gone-given-nodes", gone_given_nodes, 0}, {"gone-event", gone_event, 0},
     {"gone-current", gone_current, 0}, {"gone-self", gone_self, 0}, {"gone-none", gone_none, 0},
     {"waits-kernel", waits_kernel, 0}, {"waits-fill-device", waits_fill_device, 0}, {"waits-fill-host", waits_fill_host, 0},
-    {"waits-copy-host", waits_copy_host, 0}, {"waits-many", waits_many, 0}, {"capture-calls", capture_calls, 1},
+    {"waits-copy-host", waits_copy_host, 0}, {"waits-copy-heap", waits_copy_heap, 0}, {"waits-many", waits_many, 0}, {"capture-calls", capture_calls, 1},
 };
 
 int main(int arguments_given, char **argument) {

@@ -10,6 +10,7 @@ mod kept;
 mod many_calls;
 mod order;
 mod overtaking;
+mod ownership;
 mod queue;
 mod thread_ends;
 mod timelines;

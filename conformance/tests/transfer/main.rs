@@ -1,5 +1,6 @@
 //! Commands beside launches: copies and fills of USM memory, host tasks, native commands, recorded timestamps.
 
+mod behind_graph;
 mod behind_host_task;
 mod fill;
 mod host_task;

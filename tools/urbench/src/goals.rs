@@ -6,8 +6,8 @@ use serde::Serialize;
 use crate::calls::Kind;
 use crate::dispatch::{ATOMICS, RETAIN};
 use crate::growth::{
-    BUFFER, FREE, FREE_OF_A_MILLION, KEPT_ALLOC, KEPT_LAUNCH, KEPT_WAIT, KERNEL, MEMORY, QUERY, QUERY_OF_A_MILLION,
-    QUEUE,
+    BUFFER, CONTEXT, FREE, FREE_OF_A_MILLION, KEPT_ALLOC, KEPT_LAUNCH, KEPT_WAIT, KERNEL, MEMORY, QUERY,
+    QUERY_OF_A_MILLION, QUEUE, THREADS,
 };
 use crate::lifetimes;
 use crate::outcome::{Case, Outcome};
@@ -71,7 +71,7 @@ const EVENTS: &str = "work: alloc + free 1 MiB, events";
 const LIBSYCL: &str = "work: alloc + free 1 MiB, libsycl";
 
 #[rustfmt::skip]
-const GOALS: [Goal; 105] = [
+const GOALS: [Goal; 107] = [
     off("alloc + free 1 MiB, magazine off", ALLOC, Ratio, Most(1.06), "1.09-1.47"),
     goal("alloc + free 1 MiB, magazine on", ALLOC, Ratio, Most(0.25), "1.09-1.47"),
     goal("alloc + free with events", EVENTS, Ratio, Most(0.35), "2.8-4.2"),
@@ -148,6 +148,8 @@ const GOALS: [Goal; 105] = [
     goal("buffer made and released, 64000 over 1000 live", BUFFER, Growth, Most(1.5), ""),
     goal("queue made and released, 64000 over 1000 live", QUEUE, Growth, Most(1.5), ""),
     goal("kernel made and released, 64000 over 1000 live", KERNEL, Growth, Most(1.5), ""),
+    goal("context made and released, 64000 over 1000 live", CONTEXT, Growth, Most(1.5), ""),
+    goal("plain device memory, 4000 over 250 other threads that used some", THREADS, Growth, Most(1.5), ""),
     goal("command buffer of 1 kernel: launch", "graphs: launch 1 kernel", Ratio, Most(1.02), "1.06-1.18"),
     goal("command buffer of 10 kernels: launch", "graphs: launch 10 kernels", Ratio, Most(1.02), "1.06-1.18"),
     goal("command buffer of 100 kernels: launch", "graphs: launch 100 kernels", Ratio, Most(1.02), "1.06-1.18"),

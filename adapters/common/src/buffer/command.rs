@@ -4,6 +4,7 @@
 //! turn. A device's memory is made at the enqueue all the same: so the one who enqueues hears that there is none, and whoever
 //! submits deferred commands does not wait for it.
 
+use core::ops::Range;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -17,10 +18,10 @@ use crate::context::DeviceState;
 use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
-use crate::object::params::Address;
 use crate::queue::Queue;
 use crate::stream::capture::{self, Capture};
 use crate::usm::from_application::submit_from;
+use crate::usm::graph_writes;
 
 /// What a command does with buffers, whose bytes are locked meanwhile.
 pub trait Work<D: Driver>: Sized {
@@ -68,6 +69,32 @@ where
     }
 }
 
+/// Work that a function does, which copies to an address of the application's.
+struct IntoApplication<F> {
+    to: Range<usize>,
+    function: F,
+}
+
+impl<D: Driver, F> Work<D> for IntoApplication<F>
+where
+    F: FnMut(&'static D, &D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()> + Send + 'static,
+{
+    type Owned = Self;
+
+    fn put_on(&mut self, driver: &'static D, stream: &D::Stream, locked: &LockedBuffers<'_, '_, '_, D>) -> Result<()> {
+        (self.function)(driver, stream, locked)
+    }
+
+    fn into_owned(self) -> Self {
+        self
+    }
+
+    fn keep(&self, _: &Capture<D>, device: &Arc<DeviceState<D>>) -> Result<()> {
+        graph_writes::note(device.driver, self.to.clone());
+        Ok(())
+    }
+}
+
 /// Puts a command on its queue that works with buffers of the queue's context in a way of its own.
 ///
 /// # Errors
@@ -79,6 +106,20 @@ pub fn with_locked_buffers<D: Driver>(
     work: impl FnMut(&'static D, &D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()> + Send + 'static,
 ) -> Result<()> {
     submit_on_buffers(request, blocking, uses, Function(work))
+}
+
+/// As [`with_locked_buffers`] for a command that copies to an address of the application's.
+///
+/// # Errors
+/// As [`submit_on_buffers`].
+pub fn with_locked_buffers_into<D: Driver>(
+    request: &Request<'_, D>,
+    blocking: bool,
+    to: Range<usize>,
+    uses: &[BufferAccess<'_, D>],
+    function: impl FnMut(&'static D, &D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()> + Send + 'static,
+) -> Result<()> {
+    submit_on_buffers(request, blocking, uses, IntoApplication { to, function })
 }
 
 /// Puts a command on its queue that works with buffers of the queue's context.
@@ -102,12 +143,12 @@ pub fn submit_on_buffers<D: Driver>(
 pub fn submit_on_buffers_from<D: Driver>(
     request: &Request<'_, D>,
     blocking: bool,
-    from: Address,
+    from: Range<usize>,
     uses: &[BufferAccess<'_, D>],
     work: impl Work<D>,
 ) -> Result<()> {
     let command = OnBuffers::new(request.queue, uses, work)?;
-    submit_from(request, blocking, from.addr(), command)
+    submit_from(request, blocking, from, command)
 }
 
 /// As [`with_locked_buffers`] for a command that copies from an address of the application's.
@@ -117,7 +158,7 @@ pub fn submit_on_buffers_from<D: Driver>(
 pub fn with_locked_buffers_from<D: Driver>(
     request: &Request<'_, D>,
     blocking: bool,
-    from: Address,
+    from: Range<usize>,
     uses: &[BufferAccess<'_, D>],
     work: impl FnMut(&'static D, &D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()> + Send + 'static,
 ) -> Result<()> {

@@ -1,6 +1,7 @@
 //! What every append function is given by its caller: a command buffer, what the command comes after, and where its sync
 //! point, its event and its handle go.
 
+use core::ops::Range;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -25,6 +26,7 @@ use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::stream::event::WaitList;
 use crate::sync::unlikely::unlikely;
+use crate::usm::graph_writes;
 
 /// What of a command is known outside of its buffer.
 struct Outside<'a, D: Driver> {
@@ -92,6 +94,11 @@ impl<'a, D: Driver> Append<'a, D> {
     /// As [`Append::record_as`] and the command's [`Command::add_to`].
     pub fn record<C: Command<D>>(self, command: C) -> Result<()> {
         self.record_as(|graph, _| command.add_to(graph).map(|()| Kind::Fixed))
+    }
+
+    /// Notes that the command writes these bytes, which may be the application's own.
+    pub fn note_write(&self, range: Range<usize>) {
+        graph_writes::note_unless_known(&self.buffer.context, self.buffer.state().driver, range);
     }
 
     /// The parameters that it was made of, to be handed on one by one: what is handed on by its address has been written to the

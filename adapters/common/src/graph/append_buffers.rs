@@ -107,6 +107,7 @@ pub fn read<D: Driver>(
 ) -> Result<()> {
     let buffer = buffer_in(append.buffer, mem)?;
     let access = buffer.access("urCommandBufferAppendMemBufferReadExp", offset, size, true, false)?;
+    append.note_write(to.addr()..to.addr().saturating_add(size));
     let to = CommandBytes::of_application(to, 0, size);
     append_over_buffers(append, [BufferUse { mem, buffer, access }], |graph, [from]| {
         command_bytes::add_copy(graph, to, from)

@@ -74,6 +74,7 @@ pub fn read<D: Driver>(
     let [inside, outside] = Rect::both(NAME, size, sides)?;
     let from = used(NAME, &append, mem, &inside, false)?;
     let to = Region::of_application(NAME, to, outside)?;
+    append.note_write(to.span());
     append_over_buffers(append, [from], |graph, [from]| add_region_copy(graph, &to, &Region::of_buffer(from, inside)))
 }
 

@@ -32,6 +32,7 @@ use crate::usm::{copy, fill, prefetch};
 pub fn memcpy<D: Driver>(append: Append<'_, D>, to: Address, from: Address, size: usize) -> Result<()> {
     copy::check_size("urCommandBufferAppendUSMMemcpyExp", size)?;
     // An `Address` is as the manual says: `size` bytes that stay valid for every launch of the buffer.
+    append.note_write(to.addr()..to.addr().saturating_add(size));
     let device = append.buffer.state();
     append.record(Copy { device, to: to.addr(), from: from.addr(), size })
 }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use ur_ffi::{ur_command_t, ur_result_t};
 
-use crate::buffer::command::{Work, submit_on_buffers, with_locked_buffers, with_locked_buffers_from};
+use crate::buffer::command::{
+    Work, submit_on_buffers, with_locked_buffers, with_locked_buffers_from, with_locked_buffers_into,
+};
 use crate::buffer::command_bytes::{self, CommandBytes};
 use crate::buffer::storage::{BufferAccess, LockedBuffers};
 use crate::command::Enqueue;
@@ -40,8 +42,9 @@ pub fn read<D: Driver>(
     } else {
         BufferAccess::anywhere(storage, access.range)
     };
+    let into = to.addr()..to.addr().saturating_add(size);
     let to = CommandBytes::of_application(to, 0, size);
-    with_locked_buffers(&request, blocking, &[used], move |_, _, locked| {
+    with_locked_buffers_into(&request, blocking, into, &[used], move |_, _, locked| {
         if into_its_own {
             // The application's memory is one of the buffer's locations: bringing the bytes there is the command.
             return locked.prepare(0).map(|_| ());
@@ -70,6 +73,7 @@ pub fn write<D: Driver>(
     let from_its_own = storage.host_pointer().is_some_and(|host| host + access.range.start == from.addr());
     let used = BufferAccess::on_device(storage, access);
     let bytes = CommandBytes::of_application(from, 0, size);
+    let from = from.addr()..from.addr().saturating_add(size);
     with_locked_buffers_from(&request, blocking, from, &[used], move |driver, stream, locked| {
         let to = locked.prepare(0)?;
         {

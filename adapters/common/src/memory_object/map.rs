@@ -241,9 +241,10 @@ pub fn unmap<D: Driver>(enqueue: Enqueue<'_, D>, mem: &Object<Mem<D>>, pointer: 
         Error::new(ur_result_t::ERROR_INVALID_VALUE, text)
     })?;
     let used = use_of(buffer, map.range.clone(), map.writes, map.staging.is_some());
-    let unmapping = Unmapping { mem, map: Some(map) };
     // Whoever brings bytes from the application's memory later copies what is there when the unmap is over.
-    submit_on_buffers_from(&request, false, pointer, used.as_slice(), unmapping)
+    let from = pointer.addr()..pointer.addr().saturating_add(map.range.len());
+    let unmapping = Unmapping { mem, map: Some(map) };
+    submit_on_buffers_from(&request, false, from, used.as_slice(), unmapping)
 }
 
 /// What an unmap does with the buffer's bytes.

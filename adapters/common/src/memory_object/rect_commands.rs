@@ -3,12 +3,13 @@
 //! One native copy a command, more only where slices or rows lie further apart than native copies take. What lies between a
 //! region's rows is not the command's, so a region with gaps is current where it is written before it is written.
 
+use core::ops::Range;
 use std::sync::Arc;
 
 use ur_ffi::{ur_command_t, ur_rect_offset_t, ur_rect_region_t, ur_result_t};
 
 use crate::buffer::Buffer;
-use crate::buffer::command::{with_locked_buffers, with_locked_buffers_from};
+use crate::buffer::command::{with_locked_buffers, with_locked_buffers_from, with_locked_buffers_into};
 use crate::buffer::command_bytes::{self, CommandBytes};
 use crate::buffer::rect::Rect;
 use crate::buffer::storage::{BufferAccess, LockedBuffers};
@@ -51,6 +52,11 @@ impl Region {
         }
         let bytes = CommandBytes::of_application(memory, span.start, span.len());
         Ok(Self { bytes, rect, of_process: true })
+    }
+
+    /// The addresses from its first byte to its last one.
+    pub(crate) fn span(&self) -> Range<usize> {
+        self.bytes.address()..self.bytes.address() + self.bytes.size()
     }
 
     fn side(&self) -> RectSide {
@@ -208,7 +214,7 @@ pub fn read<D: Driver>(
     let [inside, outside] = Rect::both(NAME, size, sides)?;
     let used = access_to(NAME, buffer, &inside, false)?;
     let to = Region::of_application(NAME, to, outside)?;
-    with_locked_buffers(&request, blocking, &[used], move |_, stream, locked| {
+    with_locked_buffers_into(&request, blocking, to.span(), &[used], move |_, stream, locked| {
         let from = Region::of_buffer(locked.prepare(0)?, inside);
         copy_region(locked, stream, &to, &from)?;
         locked.commit(0)
@@ -240,7 +246,7 @@ pub fn write<D: Driver>(
     let [inside, outside] = Rect::both(NAME, size, sides)?;
     let used = access_to(NAME, buffer, &inside, true)?;
     let region = Region::of_application(NAME, from, outside)?;
-    with_locked_buffers_from(&request, blocking, from, &[used], move |_, stream, locked| {
+    with_locked_buffers_from(&request, blocking, region.span(), &[used], move |_, stream, locked| {
         let to = Region::of_buffer(locked.prepare(0)?, inside);
         copy_region(locked, stream, &to, &region)?;
         locked.commit(0)

@@ -113,7 +113,7 @@ pub fn write<D: Driver>(
     let request = enqueue.request(COMMAND);
     let to = find(NAME, &request, program, name, count, offset)?;
     let copy = CopyGlobal { device: &request.queue.device, program, to, from: from.addr(), size: count };
-    submit_from(&request, blocking, from.addr(), copy)
+    submit_from(&request, blocking, from.addr()..from.addr().saturating_add(count), copy)
 }
 
 /// `urEnqueueDeviceGlobalVariableRead`.

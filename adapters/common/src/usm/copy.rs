@@ -14,6 +14,7 @@ use crate::object::params::Address;
 use crate::pool::extent::known_kind;
 use crate::stream::capture::Capture;
 use crate::usm::from_application::submit_from;
+use crate::usm::graph_writes;
 
 /// `urEnqueueUSMMemcpy`.
 ///
@@ -30,7 +31,7 @@ pub fn memcpy<D: Driver>(
     check_size("urEnqueueUSMMemcpy", size)?;
     // An `Address` is as the manual says: `size` bytes that stay valid until the copy has finished.
     let copy = Copy { device: &request.queue.device, to: to.addr(), from: from.addr(), size };
-    submit_from(&request, blocking, from.addr(), copy)
+    submit_from(&request, blocking, from.addr()..from.addr().wrapping_add(size), copy)
 }
 
 /// Refuses a copy of no bytes.
@@ -74,6 +75,7 @@ impl<D: Driver> Command<D> for Copy<'_, D> {
     }
 
     fn check_capture(&self, _: &Capture<D>) -> Result<()> {
+        graph_writes::note(self.device.driver, self.to..self.to.saturating_add(self.size));
         Ok(())
     }
 

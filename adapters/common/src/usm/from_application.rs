@@ -1,28 +1,28 @@
-//! Copies out of memory of the application's that the native library does not know, behind host tasks.
+//! Copies out of memory of the application's that the native library does not know, behind what may still write there.
 //!
 //! The library takes such bytes inside of the call that copies them to a device, whatever its stream has still to do
 //! (`docs/native-facts.md`). So a copy that comes after a host task would copy what was there before the task's function has
-//! written. While any function is on its way or runs, such a copy is kept, if it comes after anything that is not over: a worker
-//! waits for that, and submits it then. Which task a copy comes after nobody asks: it is kept beside those that it does not come
-//! after too, and waits for none of them.
+//! written, and one that comes after a graph what was there before the graph's own copy. While any function is on its way or
+//! runs, and out of memory that a graph writes ([`super::graph_writes`]), such a copy is kept, if it comes after anything that is
+//! not over: a worker waits for that, and submits it then. Which task or launch a copy comes after nobody asks: it is kept beside
+//! those that it does not come after too, and waits for none of them.
 //!
 //! Must never wait on the thread of whoever enqueues.
 
-use core::ops::ControlFlow;
+use core::ops::{ControlFlow, Range};
 
 use crate::command::deferral::{Deferring, Owned, barrier_of, placing};
 use crate::command::graph::GraphBuilder;
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, keep, submit, submit_and_wait};
 use crate::device::deferred;
-use crate::device::native_context::registrations;
 use crate::driver::Driver;
 use crate::object::error::{Error, Result};
-use crate::pool::extent::known_kind;
 use crate::queue::Queue;
 use crate::stream::StreamState;
 use crate::stream::capture::Capture;
 use crate::sync::unlikely::unlikely;
+use crate::usm::graph_writes;
 
 /// Submits a command that copies from an address of the application's.
 ///
@@ -32,14 +32,20 @@ use crate::sync::unlikely::unlikely;
 pub(crate) fn submit_from<D: Driver, C: Command<D>>(
     request: &Request<'_, D>,
     blocking: bool,
-    from: usize,
+    from: Range<usize>,
     command: C,
 ) -> Result<C::Output> {
-    let command = FromApplication { command, from };
-    if unlikely(deferred::has_task_in_flight()) && is_taken_early(request, from) {
+    let command = FromApplication { command, from: from.start };
+    if unlikely(may_be_written(&from)) && is_taken_early(request, from.start) {
         return keep(request, blocking, command);
     }
     if unlikely(blocking) { submit_and_wait(request, command) } else { submit(request, command) }
+}
+
+/// Whether something that is on its way may write the bytes: a host task anything, a graph what it was told to.
+#[inline(always)]
+fn may_be_written(from: &Range<usize>) -> bool {
+    deferred::has_task_in_flight() || graph_writes::include(from)
 }
 
 /// Whether the copy would be of bytes that are there at the call, and can be kept. In a capture it is done at the launch.
@@ -62,8 +68,7 @@ fn comes_after_work<D: Driver>(request: &Request<'_, D>) -> bool {
 
 /// Whether the native library does not know the memory.
 fn is_unknown<D: Driver>(queue: &Queue<D>, address: usize) -> bool {
-    let is_known = || matches!(registrations::pointer_info(queue.device.driver, address), Ok(Some(_)));
-    known_kind(&queue.context, address).is_none() && !is_known()
+    graph_writes::is_unknown(&queue.context, queue.device.driver, address)
 }
 
 /// A command that copies from an address of the application's.
@@ -103,7 +108,7 @@ impl<D: Driver, C: Command<D>> Command<D> for FromApplication<C> {
     fn into_owned(self, deferring: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, Self::Output)> {
         let (owned, output) = self.command.into_owned(deferring)?;
         if is_unknown(deferring.request.queue, self.from) {
-            return Ok((Box::new(BehindTasks(owned)), output));
+            return Ok((Box::new(BehindWrites { command: owned, from: self.from }), output));
         }
         Ok((owned, output))
     }
@@ -114,18 +119,21 @@ impl<D: Driver, C: Command<D>> Command<D> for FromApplication<C> {
 }
 
 /// A deferred command that waits for what it comes after, in its turn.
-struct BehindTasks<D: Driver>(Box<dyn Owned<D>>);
+struct BehindWrites<D: Driver> {
+    command: Box<dyn Owned<D>>,
+    from: usize,
+}
 
-impl<D: Driver> Owned<D> for BehindTasks<D> {
+impl<D: Driver> Owned<D> for BehindWrites<D> {
     fn place(self: Box<Self>, request: &Request<'_, D>) -> Result<()> {
-        // A task that was deferred too is in flight by now, or is over.
-        if deferred::has_task_in_flight() {
+        // A task that was deferred too is in flight by now, or is over. The end, which every copy would carry for this, is not known.
+        if may_be_written(&(self.from..usize::MAX)) {
             request.waits.iter().try_for_each(|event| event.wait())?;
             if request.queue.is_in_order() {
                 request.queue.first().finish()?;
             }
         }
-        self.0.place(request)
+        self.command.place(request)
     }
 
     fn may_block(&self) -> bool {
@@ -133,6 +141,6 @@ impl<D: Driver> Owned<D> for BehindTasks<D> {
     }
 
     fn fail(self: Box<Self>, cause: &Error) {
-        self.0.fail(cause);
+        self.command.fail(cause);
     }
 }

@@ -7,6 +7,7 @@
 pub mod copy;
 pub mod fill;
 pub(crate) mod from_application;
+pub(crate) mod graph_writes;
 mod guard;
 pub mod host_register;
 pub mod prefetch;

@@ -4,7 +4,6 @@
 //! rectangle were packed. Must never keep the caller's pattern: the native calls have it when the entry point returns.
 
 use core::ffi::c_void;
-
 use ur_ffi::{ur_command_t, ur_result_t, ur_usm_desc_t};
 
 use crate::command::deferral::{Deferring, Owned, by_function_that_may_block};
@@ -29,6 +28,7 @@ use crate::stream::capture::Capture;
 use crate::usm::copy::may_wait;
 use crate::usm::fill::{Plan, lay_down, plan};
 use crate::usm::from_application::submit_from;
+use crate::usm::graph_writes;
 use crate::usm::{Plain, check_alignment};
 
 /// The widest pitch of native copies and fills of rows, in bytes. Wider rectangles go row by row.
@@ -139,7 +139,9 @@ pub fn memcpy<D: Driver>(
     let to = Plane { address: to.addr(), pitch: to_pitch };
     let from = Plane { address: from.addr(), pitch: from_pitch };
     let copy = CopyRows { device: &request.queue.device, rows: ValidRows(Copy2D { to, from, width, height }) };
-    submit_from(&request, blocking, from.address, copy)
+    // No overflow: the check has seen that the rows fit the address space.
+    let last = from.address + (height - 1) * from_pitch + width;
+    submit_from(&request, blocking, from.address..last, copy)
 }
 
 /// A copy of rows.
@@ -158,6 +160,8 @@ impl<D: Driver> Command<D> for CopyRows<'_, D> {
     }
 
     fn check_capture(&self, _: &Capture<D>) -> Result<()> {
+        let Copy2D { to, width, height, .. } = self.rows.0;
+        graph_writes::note(self.device.driver, to.address..to.address + (height - 1) * to.pitch + width);
         Ok(())
     }
 

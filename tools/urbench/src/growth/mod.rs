@@ -18,6 +18,8 @@ type Sizes = &'static [(&'static str, usize)];
 const SIZES: Sizes = &[("few", 1000), ("some", 8000), ("many", 64_000)];
 /// Of what a program may have a million.
 const UP_TO_A_MILLION: Sizes = &[("few", 1000), ("some", 8000), ("many", 64_000), ("a million", 1_000_000)];
+/// Of what a machine takes thousands.
+const THREADS_ALIVE: Sizes = &[("few", 250), ("some", 1000), ("many", 4000)];
 /// With `--quick` so many times fewer.
 const QUICK: usize = 250;
 /// Bytes of a block in stream order, and of plain memory.
@@ -61,8 +63,12 @@ pub const BUFFER: &str = "growth: buffer, many";
 pub const QUEUE: &str = "growth: queue, many";
 /// A kernel made and released.
 pub const KERNEL: &str = "growth: kernel, many";
+/// A context made and released.
+pub const CONTEXT: &str = "growth: context, many";
+/// Plain memory beside other threads that have used some.
+pub const THREADS: &str = "growth: device memory beside threads, many";
 
-const ALL: [Growing; 9] = [
+const ALL: [Growing; 11] = [
     Growing {
         name: "growth: alloc with its event kept",
         note: "kept events",
@@ -108,6 +114,14 @@ const ALL: [Growing; 9] = [
     Growing { name: "growth: buffer", note: "buffers live", sizes: SIZES, ur: objects::ur_buffer, raw: None },
     Growing { name: "growth: queue", note: "queues live", sizes: SIZES, ur: objects::ur_queue, raw: None },
     Growing { name: "growth: kernel", note: "kernels live", sizes: SIZES, ur: objects::ur_kernel, raw: None },
+    Growing { name: "growth: context", note: "contexts live", sizes: SIZES, ur: objects::ur_context, raw: None },
+    Growing {
+        name: "growth: device memory beside threads",
+        note: "threads live that have used some",
+        sizes: THREADS_ALIVE,
+        ur: objects::ur_threads,
+        raw: None,
+    },
 ];
 
 /// All cases of the group.
@@ -212,6 +226,8 @@ mod tests {
             BUFFER,
             QUEUE,
             KERNEL,
+            CONTEXT,
+            THREADS,
         ];
         assert!(named.iter().all(|name| names.iter().any(|one| one == name)));
     }

@@ -1,6 +1,8 @@
 //! What comes and goes beside many of its kind: launches with their events, plain memory, buffers, queues and kernels.
 
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
 
 use ur_client::call;
 use ur_client::ffi::{ur_event_handle_t, ur_queue_handle_t, ur_queue_properties_t};
@@ -13,6 +15,9 @@ use crate::raw::{Handle, Kind, Raw};
 use crate::work::objects::{allocate, beside, free, make_buffer, release_buffer};
 use crate::work::shapes::{NO_WAITS, launch};
 use crate::work::{finish, release};
+
+/// Bytes of the stack of a thread that allocates once.
+const STACK: usize = 256 << 10;
 
 // --- Launches.
 
@@ -124,6 +129,48 @@ pub fn ur_queue<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, 
         unsafe { call!(fixture.ur, Queue.pfnRelease(queue)) }?;
         Ok(())
     })
+}
+
+pub fn ur_context<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
+    let make = move || {
+        let (device, mut context) = (fixture.listed.device.handle(), null_mut());
+        // SAFETY: a list of one live device, no properties, a writable output.
+        unsafe { call!(fixture.ur, Context.pfnCreate(1, &raw const device, null(), &raw mut context)) }?;
+        Ok(context)
+    };
+    beside(count, BATCH, make, move |context| {
+        // SAFETY: a live context, released once.
+        unsafe { call!(fixture.ur, Context.pfnRelease(context)) }?;
+        Ok(())
+    })
+}
+
+/// Plain memory of this thread, while so many others live that have used some.
+pub fn ur_threads<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
+    let once = move || free(fixture, allocate(fixture, Kind::Device, BLOCK)?);
+    Ok(Box::new(move |iterations, meter| {
+        let gate = Mutex::new(());
+        std::thread::scope(|scope| {
+            // They live until this is dropped, by whatever way.
+            let _closed = gate.lock();
+            let (done, used) = channel();
+            for _ in 0..count {
+                let (done, gate) = (done.clone(), &gate);
+                let live = move || {
+                    let _ = done.send(once());
+                    drop(gate.lock());
+                };
+                let started = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, live);
+                started.map_err(|error| Failure::Unavailable(format!("no thread: {error}")))?;
+            }
+            drop(done);
+            (0..count).try_for_each(|_| used.recv().unwrap_or(Ok(())))?;
+            meter.start();
+            let measured = (0..iterations).try_for_each(|_| once());
+            meter.stop();
+            measured
+        })
+    }))
 }
 
 pub fn ur_kernel<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
