@@ -1,11 +1,12 @@
 //! What comes and goes beside many of its kind: launches with their events, plain memory, buffers, queues and kernels.
 
-use std::ptr::{null, null_mut};
-use std::sync::Mutex;
-use std::sync::mpsc::channel;
+use std::ptr::{null, null_mut, with_exposed_provenance_mut};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 
 use ur_client::call;
-use ur_client::ffi::{ur_event_handle_t, ur_queue_handle_t, ur_queue_properties_t};
+use ur_client::ffi::{ur_event_handle_t, ur_queue_handle_t, ur_queue_properties_t, ur_result_t};
 
 use super::{BATCH, BLOCK, cleared};
 use crate::Failure;
@@ -145,31 +146,78 @@ pub fn ur_context<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>
     })
 }
 
+/// Threads that live until this goes.
+struct Living {
+    hold: Option<Sender<()>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Living {
+    /// Starts so many threads, each of which does something first; gives their answers.
+    fn new(
+        count: usize,
+        first: impl Fn() -> ur_result_t + Clone + Send + 'static,
+    ) -> Result<(Self, Vec<ur_result_t>), Failure> {
+        let (hold, held) = channel();
+        let held = Arc::new(Mutex::new(held));
+        let (done, answers) = channel();
+        let mut living = Self { hold: Some(hold), threads: Vec::with_capacity(count) };
+        for _ in 0..count {
+            let (first, done, held) = (first.clone(), done.clone(), Arc::clone(&held));
+            let live = move || {
+                let _ = done.send(first());
+                // Who waits for the answers waits for this.
+                drop(done);
+                // Ends when nobody holds the threads any more; they wait for each other, since nobody measures that.
+                let _ = held.lock().map(|held| held.recv());
+            };
+            let started = std::thread::Builder::new().stack_size(STACK).spawn(live);
+            living.threads.push(started.map_err(|error| Failure::Unavailable(format!("no thread: {error}")))?);
+        }
+        drop(done);
+        Ok((living, answers.iter().collect()))
+    }
+}
+
+impl Drop for Living {
+    fn drop(&mut self) {
+        drop(self.hold.take());
+        for thread in self.threads.drain(..) {
+            // What a thread panicked with, it has said.
+            let _ = thread.join();
+        }
+    }
+}
+
 /// Plain memory of this thread, while so many others live that have used some.
 pub fn ur_threads<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
-    let once = move || free(fixture, allocate(fixture, Kind::Device, BLOCK)?);
-    Ok(Box::new(move |iterations, meter| {
-        let gate = Mutex::new(());
-        std::thread::scope(|scope| {
-            // They live until this is dropped, by whatever way.
-            let _closed = gate.lock();
-            let (done, used) = channel();
-            for _ in 0..count {
-                let (done, gate) = (done.clone(), &gate);
-                let live = move || {
-                    let _ = done.send(once());
-                    drop(gate.lock());
-                };
-                let started = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, live);
-                started.map_err(|error| Failure::Unavailable(format!("no thread: {error}")))?;
+    let table = &fixture.ur.table.USM;
+    let missing = || Failure::Unavailable("no plain memory".to_owned());
+    let (allocate_device, free_memory) =
+        (table.pfnDeviceAlloc.ok_or_else(missing)?, table.pfnFree.ok_or_else(missing)?);
+    // Other threads are given handles as numbers.
+    let context = fixture.context.handle().expose_provenance();
+    let device = fixture.listed.device.handle().expose_provenance();
+    let first = move || {
+        let (context, device) = (with_exposed_provenance_mut(context), with_exposed_provenance_mut(device));
+        let mut memory = null_mut();
+        // SAFETY: the fixture's handles live, since `ur_threads` waits for every answer; a writable output, freed once.
+        unsafe {
+            match allocate_device(context, device, null(), null_mut(), BLOCK, &raw mut memory) {
+                ur_result_t::SUCCESS => free_memory(context, memory),
+                code => code,
             }
-            drop(done);
-            (0..count).try_for_each(|_| used.recv().unwrap_or(Ok(())))?;
-            meter.start();
-            let measured = (0..iterations).try_for_each(|_| once());
-            meter.stop();
-            measured
-        })
+        }
+    };
+    let (living, answers) = Living::new(count, first)?;
+    if let Some(code) = answers.iter().find(|code| **code != ur_result_t::SUCCESS) {
+        return Err(Failure::Unavailable(format!("a thread's plain memory: {code:?}")));
+    }
+    let mut body =
+        beside(0, BATCH, move || allocate(fixture, Kind::Device, BLOCK), move |memory| free(fixture, memory))?;
+    Ok(Box::new(move |iterations, meter| {
+        let _living = &living;
+        body(iterations, meter)
     }))
 }
 
