@@ -208,6 +208,10 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         #[cfg(feature = "mutation")]
         if mutation::is(mutation::Bug::FreeListIgnoresQueue) {
             mutation::put(Arc::as_ptr(&cache_of_pool.backend).addr(), bytes, pointer);
+            // Nobody would take it out of the table when it goes with its pool, and other memory comes to its address.
+            if let Some(entry) = self.live.entry(pointer) {
+                entry.clear();
+            }
             return Ok(());
         }
         if !cache_of_pool.free_lists.has_room(bytes, cache_of_pool.backend.keeps) {

@@ -1,7 +1,7 @@
-//! Where in the application's own memory this process' graphs write.
+//! Where graphs write in the application's own memory.
 //!
 //! A node that copies to memory which the native library does not know writes there when its launch gets to it. A copy out of
-//! such memory, which the library takes at the call, must not come before that ([`super::from_application`]). So every range
+//! such memory, which the library takes at the call, must come after that ([`super::from_application`]). So every range
 //! that a command buffer or a capture was told to write is remembered: ranges that meet become one, and of more than [`MOST`]
 //! the two that lie closest, with what is between them.
 //!

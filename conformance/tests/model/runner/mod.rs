@@ -150,7 +150,16 @@ pub fn run_in(
         return None;
     }
     let patience = Duration::from_secs(number("UR_MODEL_PATIENCE", 20));
-    let mut world = World::new(fixture, profile.devices, patience);
+    let make = || World::new(fixture, profile.devices, patience);
+    let mut world = match before {
+        0 => make(),
+        // What earlier programs have ruined may show here first.
+        _ => catch_unwind(AssertUnwindSafe(make)).unwrap_or_else(|_| {
+            panic!(
+                "caught by program {before}, or one before it: what the next ones need cannot be made, as said above"
+            )
+        }),
+    };
     world.content_only = number("UR_MODEL_CONTENT", 0) != 0;
     let (first, repeat) = (first_seed().wrapping_add(before), number("UR_MODEL_REPEAT", 1));
     let mut tally = Tally::new();
