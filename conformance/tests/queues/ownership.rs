@@ -58,7 +58,6 @@ fn enqueue(queue: &Queue) -> *mut c_void {
 
 /// Has a thread enqueue, then another one do something without the barrier, then the first one enqueue again.
 fn beside(act: impl FnOnce(&Fixture, &Queue, *mut c_void) + Send) {
-    // Addresses go to other threads as numbers.
     let fixture = Fixture::new();
     let queue = fixture.in_order();
     let (tell, told) = channel();
@@ -67,6 +66,7 @@ fn beside(act: impl FnOnce(&Fixture, &Queue, *mut c_void) + Send) {
         let queue = &queue;
         scope.spawn(move || {
             let block = enqueue(queue);
+            // Addresses go to other threads as numbers.
             tell.send(block.expose_provenance()).expect("the other thread waits");
             go.recv().expect("the other thread says so");
             let more = enqueue(queue);

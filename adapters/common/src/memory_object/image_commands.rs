@@ -112,8 +112,8 @@ pub fn transfer<D: Driver, const WRITES: bool>(
     let region = Region::new(name, &image.extents, &origin, &region)?;
     let pitches = [row_pitch, slice_pitch];
     let pitches = Pitches::new(name, ur_result_t::ERROR_INVALID_SIZE, &region.size, image.pixel.bytes(), pitches)?;
-    // To the end of the last slice: rows may lie further apart than they are long.
-    let span = pitches.slice.saturating_mul(region.size[2]);
+    // No overflow: the pitches were checked for the region.
+    let span = pitches.slice * region.size[2];
     let transfer = Transfer { region, pitches, host: host.into(), writes: WRITES };
     let _coming = image.prepare_for(request.queue)?;
     let command = ImageTransfer { transfer, memory, image, queue: request.queue };

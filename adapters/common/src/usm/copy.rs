@@ -31,6 +31,7 @@ pub fn memcpy<D: Driver>(
     check_size("urEnqueueUSMMemcpy", size)?;
     // An `Address` is as the manual says: `size` bytes that stay valid until the copy has finished.
     let copy = Copy { device: &request.queue.device, to: to.addr(), from: from.addr(), size };
+    // What goes past the last address is the native library's to refuse.
     submit_from(&request, blocking, from.addr()..from.addr().wrapping_add(size), copy)
 }
 

@@ -6,10 +6,11 @@
 //! the two that lie closest, with what is between them.
 //!
 //! Must never forget a range: launches outlive their graphs' handles. What lies there after the graph has gone costs its
-//! copies a turn of a worker, and only behind work that is not over. Must cost a copy one load while no graph writes there.
+//! copies a turn of a worker, and only behind work that is not over. Must cost a copy one load while no graph writes there, and
+//! those that lie before or behind all ranges no lock.
 
 use core::ops::Range;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
@@ -21,15 +22,18 @@ use crate::pool::extent::known_kind;
 /// More ranges are not kept apart.
 const MOST: usize = 256;
 
-static ARE_THERE: AtomicBool = AtomicBool::new(false);
+/// The first address of all ranges, and the end of the last one.
+static START: AtomicUsize = AtomicUsize::new(usize::MAX);
+static END: AtomicUsize = AtomicUsize::new(0);
 static RANGES: Mutex<Ranges> = Mutex::new(Ranges(Vec::new()));
 
 /// Remembers what a graph writes, if it is memory that the native library does not know.
 #[cold]
 pub fn note<D: Driver>(driver: &D, range: Range<usize>) {
     if !is_known(driver, range.start) {
-        RANGES.lock().add(range);
-        ARE_THERE.store(true, Ordering::Release);
+        RANGES.lock().add(range.clone());
+        START.fetch_min(range.start, Ordering::AcqRel);
+        END.fetch_max(range.end, Ordering::AcqRel);
     }
 }
 
@@ -44,7 +48,8 @@ pub fn note_unless_known<D: Driver>(context: &Context<D>, driver: &D, range: Ran
 /// Whether a graph writes any of these bytes.
 #[inline(always)]
 pub fn include(range: &Range<usize>) -> bool {
-    ARE_THERE.load(Ordering::Acquire) && look(range.start, range.end)
+    let meets_all = range.start < END.load(Ordering::Acquire) && START.load(Ordering::Acquire) < range.end;
+    meets_all && look(range.start, range.end)
 }
 
 /// By value: what a cold call takes by its address lies on the stack for every copy.
