@@ -97,6 +97,31 @@ static void stream_ordered(void) {
     }
 }
 
+static void stream_ordered_with_events(void) {
+    for (int call = 0; call < CALLS; call++) {
+        ur_event_handle_t event;
+        void *block;
+        CHECK(urEnqueueUSMDeviceAllocExp(queue, NULL, 1 << 20, NULL, 0, NULL, &block, &event));
+        CHECK(urEventRelease(event));
+        CHECK(urEnqueueUSMFreeExp(queue, NULL, block, 0, NULL, &event));
+        CHECK(urEventRelease(event));
+    }
+}
+
+/* One block to and fro between two queues, each of which waits for the other's free. */
+static void stream_ordered_behind_the_other_queue(void) {
+    static ur_event_handle_t before;
+    for (int call = 0; call < CALLS; call++) {
+        ur_queue_handle_t turn = call % 2 == 0 ? queue : other;
+        ur_event_handle_t after;
+        void *block;
+        CHECK(urEnqueueUSMDeviceAllocExp(turn, NULL, 1 << 20, NULL, before != NULL, before == NULL ? NULL : &before, &block, NULL));
+        CHECK(urEnqueueUSMFreeExp(turn, NULL, block, 0, NULL, &after));
+        if (before != NULL) CHECK(urEventRelease(before));
+        before = after;
+    }
+}
+
 static void plain_of(size_t size) {
     for (int call = 0; call < CALLS; call++) {
         void *block;
@@ -172,6 +197,8 @@ static const struct {
     {"launch", launches},      {"launch3", launches_of_three_arguments},
     {"event", events},         {"chained", chained},
     {"copy", copies},          {"stream-ordered", stream_ordered},
+    {"stream-ordered-events", stream_ordered_with_events},
+    {"behind", stream_ordered_behind_the_other_queue},
     {"plain", plain},          {"plain_64k", plain_64k}, {"buffer", buffers},
     {"append", appends},       {"append3", appends_of_three_arguments},
     {"graph", graphs},         {"handover", handovers},

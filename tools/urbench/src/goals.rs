@@ -250,6 +250,11 @@ impl Row {
             Calls(_) => count(value),
         }
     }
+
+    /// The quartiles, as they are read.
+    pub fn shown_quartiles(&self) -> String {
+        self.quartiles.map_or_else(String::new, |ends| ends.map(|end| self.shown(end)).join(" to "))
+    }
 }
 
 /// A number of calls: whole where it is whole.

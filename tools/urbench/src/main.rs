@@ -5,6 +5,7 @@
 //! compared between machines. Goals are marked as kept or not, but a missed one is no failure: a call that fails is.
 
 mod affinity;
+mod beside;
 mod calls;
 mod children;
 mod dispatch;
@@ -27,6 +28,7 @@ use std::process::ExitCode;
 
 use ur_client::Ur;
 
+use beside::Beside;
 use fixture::Fixture;
 use options::{Child, Options};
 use outcome::{Counts, Outcome};
@@ -100,21 +102,22 @@ fn run(options: &Options) -> Result<bool, Failure> {
         Some(Child::Counts) => children::answer(&counts(options)?)?,
         Some(Child::Cases | Child::Rounds) => children::answer(&measure(options, &mut report)?)?,
         None => {
-            let outcome = measure(options, &mut report)?;
-            publish(&report, &outcome)?;
+            let mut outcome = measure(options, &mut report)?;
+            let beside = more_processes(options, &mut outcome);
+            publish(&report, &outcome, beside.as_ref())?;
             if outcome.is_empty() {
                 return Err(options.nothing_is_named());
             }
-            return Ok(outcome.is_complete());
+            return Ok(outcome.is_complete() && beside.is_none_or(|beside| beside.outcome.is_complete()));
         }
     }
     Ok(true)
 }
 
 /// Writes the JSON and prints the tables; neither is kept back because the other one fails.
-fn publish(report: &Report<'_>, outcome: &Outcome) -> Result<(), Failure> {
-    let written = report.write_json(outcome);
-    ur_client::print(&report.text(outcome))?;
+fn publish(report: &Report<'_>, outcome: &Outcome, beside: Option<&Beside>) -> Result<(), Failure> {
+    let written = report.write_json(outcome, beside);
+    ur_client::print(&report.text(outcome, beside))?;
     written
 }
 
@@ -122,7 +125,7 @@ fn publish(report: &Report<'_>, outcome: &Outcome) -> Result<(), Failure> {
 const GROUPS: [&str; 9] =
     ["dispatch", "work", "objects", "graphs", "timelines", "programs", "growth", "threads", "replays"];
 
-/// All rows, of this process and of those that it starts.
+/// All rows of this process, and those that need a process of another kind.
 fn measure(options: &Options, report: &mut Report<'_>) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::default();
     if options.wants("init") {
@@ -144,16 +147,34 @@ fn measure(options: &Options, report: &mut Report<'_>) -> Result<Outcome, Failur
     }
     if options.child.is_none() {
         without_magazines(options, &mut outcome);
-        for _ in 1..options.processes {
-            once_more(options, &mut outcome);
-        }
     }
     Ok(outcome)
 }
 
-/// The same cases in one more process each way, whose rounds count with those there are. Starts of the UR are processes
-/// of their own already.
+/// The rounds of further processes, and of another adapter's if one was named.
+fn more_processes(options: &Options, outcome: &mut Outcome) -> Option<Beside> {
+    let beside = beside::measure(options, outcome);
+    if beside.is_none() {
+        for _ in 1..options.processes {
+            once_more(options, outcome);
+        }
+    }
+    beside
+}
+
+/// The same cases in one more process each way, whose rounds count with those there are.
 fn once_more(options: &Options, outcome: &mut Outcome) {
+    for (rows, suffix) in processes_of(options, outcome) {
+        match rows {
+            Ok(rows) => outcome.join(&rows, suffix),
+            Err(failure) => outcome.add(&format!("one more process{suffix}"), Err(failure)),
+        }
+    }
+}
+
+/// The rows that an outcome has, measured in a process each way, and what belongs behind the names of each. Starts of the UR are
+/// processes of their own already.
+fn processes_of(options: &Options, outcome: &Outcome) -> Vec<(Result<Outcome, Failure>, &'static str)> {
     let (mut on, mut off) = (Vec::new(), Vec::new());
     for name in outcome.cases.iter().map(|case| &case.name).filter(|name| !is_of_its_own(name)) {
         match name.strip_suffix(goals::OFF) {
@@ -161,16 +182,14 @@ fn once_more(options: &Options, outcome: &mut Outcome) {
             None => on.push(name.clone()),
         }
     }
-    let mut join = |rows: Result<Outcome, Failure>, suffix: &str| match rows {
-        Ok(rows) => outcome.join(&rows, suffix),
-        Err(failure) => outcome.add(&format!("one more process{suffix}"), Err(failure)),
-    };
+    let mut answers = Vec::new();
     if !on.is_empty() {
-        join(children::ask(options, Child::Rounds, &on, &[]), "");
+        answers.push((children::ask(options, Child::Rounds, &on, &[]), ""));
     }
     if !off.is_empty() {
-        join(children::without_magazines(options, Child::Rounds, &off), goals::OFF);
+        answers.push((children::without_magazines(options, Child::Rounds, &off), goals::OFF));
     }
+    answers
 }
 
 /// Whether a case makes processes of its own.

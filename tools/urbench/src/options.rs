@@ -27,6 +27,7 @@ usage: urbench [options]
   --round-time MS   time of one round (5)
   --processes N     processes that measure, whose rounds count together (1): addresses and streams that one happens
                     to get move a ratio by up to 0.02
+  --beside PATH     another adapter, whose processes take turns with those of this one: a table with the figures of both
   --quick           3 rounds of 1 ms: to see that it works, not to measure
   --json FILE       the results as JSON\n";
 
@@ -83,6 +84,8 @@ pub struct Options {
     pub round_time: Duration,
     /// Processes whose rounds count together.
     pub processes: usize,
+    /// Another adapter that is measured beside it.
+    pub beside: Option<PathBuf>,
     /// To see that it works: cases with many objects have few.
     pub quick: bool,
     /// Where the JSON goes.
@@ -105,6 +108,7 @@ impl Default for Options {
             rounds: 41,
             round_time: Duration::from_millis(5),
             processes: 1,
+            beside: None,
             quick: false,
             json: None,
             child: None,
@@ -133,6 +137,7 @@ impl Options {
                 Long("rounds") => options.rounds = parser.value()?.parse()?,
                 Long("round-time") => options.round_time = Duration::from_micros(micros(parser.value()?.parse()?)),
                 Long("processes") => options.processes = parser.value()?.parse()?,
+                Long("beside") => options.beside = Some(parser.value()?.into()),
                 Long("quick") => {
                     (options.quick, options.rounds, options.round_time) = (true, 3, Duration::from_millis(1));
                 }

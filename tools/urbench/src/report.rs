@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::Failure;
+use crate::beside::Beside;
 use crate::calls::Calls;
 use crate::fixture::Fixture;
 use crate::goals::{self, Row, Verdict};
@@ -60,10 +61,13 @@ impl<'o> Report<'o> {
     }
 
     /// The tables.
-    pub fn text(&self, outcome: &Outcome) -> String {
+    pub fn text(&self, outcome: &Outcome, beside: Option<&Beside>) -> String {
         let mut out = String::new();
         // Writing to a string cannot fail.
         let _ = self.write_tables(&mut out, outcome);
+        if let Some(beside) = beside {
+            let _ = write!(out, "\n{}", beside.text(self.options, outcome));
+        }
         out
     }
 
@@ -89,13 +93,22 @@ impl<'o> Report<'o> {
     }
 
     /// Writes the JSON where it was asked for.
-    pub fn write_json(&self, outcome: &Outcome) -> Result<(), Failure> {
+    pub fn write_json(&self, outcome: &Outcome, beside: Option<&Beside>) -> Result<(), Failure> {
         let Some(path) = &self.options.json else { return Ok(()) };
+        let beside = beside.map(|beside| {
+            json!({
+                "adapter": beside.adapter.to_string_lossy(),
+                "goals": self.goals(&beside.outcome),
+                "cases": beside.outcome.cases,
+                "missing": beside.outcome.missing,
+            })
+        });
         let whole = json!({
             "subject": self.subject,
             "goals": self.goals(outcome),
             "cases": outcome.cases,
             "missing": outcome.missing,
+            "beside": beside,
         });
         std::fs::write(path, format!("{whole:#}\n"))
             .map_err(|error| Failure::Other(format!("{}: {error}", path.display())))
@@ -117,12 +130,17 @@ fn aligned<const N: usize>(rows: &[[String; N]], line: impl Fn(&[String; N]) -> 
         .collect()
 }
 
-/// The promises, as a table that reads as text and as Markdown.
+/// The promises.
 fn goals_table(rows: &[Row]) -> String {
     let head =
         ["work, in-order queue", "UR / raw", "quartiles", "goal", "", "C++", "UR ns", "raw ns", "calls, UR / raw"];
     let cells: Vec<[String; 9]> = std::iter::once(head.map(str::to_owned)).chain(rows.iter().map(goal_cells)).collect();
-    let mut lines = aligned(&cells, |cells| format!("| {} |", cells.join(" | ")));
+    markdown(&cells)
+}
+
+/// Rows, the first of which names the columns, as a table that reads as text and as Markdown.
+pub fn markdown<const N: usize>(rows: &[[String; N]]) -> String {
+    let mut lines = aligned(rows, |cells| format!("| {} |", cells.join(" | ")));
     if let Some(head) = lines.first() {
         let rule = head.chars().map(|c| if c == '|' { '|' } else { '-' }).collect();
         lines.insert(1, rule);
@@ -144,7 +162,7 @@ fn goal_cells(row: &Row) -> [String; 9] {
             Some(raw) => format!("{value} (raw {})", row.shown(raw)),
             None => value,
         },
-        row.quartiles.map_or_else(String::new, |ends| ends.map(|end| row.shown(end)).join(" to ")),
+        row.shown_quartiles(),
         row.goal.clone(),
         match row.verdict {
             Verdict::Pass => "pass",

@@ -4,13 +4,14 @@
 #   run.sh plan suites     two GPUs, 6 minutes: each adapter's suite with one of them, side by side
 #   run.sh plan two-cuda   two GPUs, 7 minutes: the CUDA adapter's suite with both (a process takes longer to begin on two)
 #   run.sh plan two-hip    the same of the HIP adapter's
-#   run.sh plan four       four GPUs, 5 minutes: each adapter's suite with two of them, side by side
+#   run.sh plan four       four GPUs, 9 minutes: each adapter's suite with two of them, side by side; what fills the device takes the last one
 #   run.sh plan one        one GPU or two, 5 minutes: both adapters' suites on all there are at a time, but for what fills the device; SUITE_JOBS (10)
 #                          modules of each at once, SUITE_LIMIT (150) seconds for each
 #   run.sh plan guarded    the same with plain memory guarded and filled (UR_USM_POOL_DEBUG=1); its lines are in $OUT/guarded
 #   run.sh plan figures    one GPU, 5 minutes: the tables of urbench that docs/benchmarks.md has, each with a limit of its own
-#   run.sh plan beside     one GPU, 4 minutes: urbench's groups with the adapters of another commit, in .carry/before (stripped of their
-#                          debug information), and with ours, in turn; BESIDE_GROUPS (work objects threads lifetimes growth hip-work)
+#   run.sh plan beside     one GPU, 6 minutes (`work` and `hip-work` one each): urbench's groups with the adapters of another commit, in
+#                          .carry/before (stripped of their debug information), and with ours, in turn; BESIDE_GROUPS (work objects threads
+#                          lifetimes growth hip-work)
 #   run.sh plan memchecks  four GPUs, 6 minutes: memcheck over everything, free lists on and off (sanitizer.sh)
 #   run.sh plan syncchecks four GPUs, at most 5 minutes: synccheck over the suite, likewise
 #   run.sh plan proofs     one GPU, 8 minutes: kernels translated from SPIR-V and compiled there, one hardware channel, Vulkan,
@@ -46,7 +47,8 @@ table() {
     shift 2
     run_for "$of" "$seconds" "$dist/bin/urbench" --loader "$dist/lib/libur_loader.so.0" --native "$UR_TEST_NATIVE" \
         --kernels "$dist/share/kernels" --table "$@"
-    grep '^|' "$said" | cut -c1-100
+    # Where another adapter's figures stand beside ours, those alone.
+    sed -n "$(grep -q '^beside ' "$said" && echo '/^beside /,$')p" "$said" | grep '^|' | cut -c1-120
 }
 
 # The machine's own libnvvm, whose PTX its driver takes.
@@ -72,16 +74,20 @@ two() {
 }
 
 four() {
-    for side in "0,1 cuda" "2,3 hip"; do
-        # shellcheck disable=SC2086 # the side is two words
-        set -- $side
-        CUDA_VISIBLE_DEVICES=$1 SUITE_LIMIT=300 SUITE_JOBS=28 SUITE_MODEL_JOBS=6 sh "$here/suite.sh" "$2" >"$out/four-$2.txt" 2>&1 &
+    # What fills the devices comes by itself at the end: the lines of the others are there already if the time is up in it.
+    for part in beside model filling; do
+        for side in "0,1 cuda" "2,3 hip"; do
+            # shellcheck disable=SC2086 # the side is two words
+            set -- $side
+            CUDA_VISIBLE_DEVICES=$1 SUITE_PART=$part SUITE_LIMIT=300 SUITE_JOBS=28 SUITE_MODEL_JOBS=10 \
+                sh "$here/suite.sh" "$2" >"$said.$2" 2>&1 &
+        done
+        wait
+        echo "### two of four GPUs, $part: $(date +%T)"
+        tail -c 3000 "$said.cuda"
+        tail -c 3000 "$said.hip"
     done
-    wait
-    for adapter in cuda hip; do
-        echo "### two of four GPUs: $adapter"
-        tail -c 4000 "$out/four-$adapter.txt"
-    done
+    rm -f "$said.cuda" "$said.hip"
 }
 
 # Two processes' kernels take turns on one GPU, so a test that waits for a gate may take longer than the gate stays closed:
@@ -126,19 +132,21 @@ figures() {
     }
 }
 
+# Processes of both take turns, so a host that is slow for a while is slow for both; a figure of processes of its own is measured for one
+# behind the other.
 beside() {
     export CUDA_VISIBLE_DEVICES=0 UR_HIP_LIBRARY="$dist/lib/libhip_on_cuda.so"
     for group in ${BESIDE_GROUPS:-work objects threads lifetimes growth hip-work}; do
         case $group in hip-*) adapter=libur_adapter_hip.so.0 ;; *) adapter=libur_adapter_cuda.so.0 ;; esac
+        if [ "$group" = lifetimes ]; then
+            for folder in "$here/before" "$dist/lib"; do table "$group, $folder" 60 --adapter "$folder/$adapter" --only lifetimes; done
+            continue
+        fi
         # An adapter whose plain memory is native takes half a second for a round of eight threads, and every one a while to make 64,000
         # objects.
-        case $group in threads) often="--processes 3 --rounds 5" ;; growth) often="" ;; *) often="--processes 3 --rounds 21" ;; esac
-        for side in before after; do
-            folder=$here/before
-            [ $side = before ] || folder=$dist/lib
-            # shellcheck disable=SC2086 # the options are words
-            table "$group-$side" 60 --adapter "$folder/$adapter" --hip "$UR_HIP_LIBRARY" --only "${group#hip-}" $often
-        done
+        case $group in threads) often="--processes 4 --rounds 5" ;; growth) often="" ;; *) often="--processes 4 --rounds 21" ;; esac
+        # shellcheck disable=SC2086 # the options are words
+        table "$group" 120 --adapter "$dist/lib/$adapter" --beside "$here/before/$adapter" --hip "$UR_HIP_LIBRARY" --only "${group#hip-}" $often
     done
 }
 

@@ -81,6 +81,11 @@ pub fn run(workspace: &Workspace, filters: &[String]) -> Result {
             command.env("UR_ADAPTERS_FORCE_LOAD", newest.library(HIP_ADAPTER));
             process::run(command.args(["--quick", "--hip"]).arg(newest.library("libhip_on_cuda.so")))
         });
+        report.step("urbench, an adapter beside", || {
+            let mut command = newest.on_simulated(60, newest.program("urbench"));
+            command.args(["--quick", "--table", "--processes", "2", "--only", "work: launch", "--beside"]);
+            process::run(command.arg(newest.library("libur_adapter_cuda.so.0")))
+        });
         let tests = report.cargo("Debian's HIP runtime", |lines| debian_hip(workspace, &newest, &older, lines));
         report.add(tests);
         let tests = report.cargo("Debian's comgr", |lines| debian_comgr(workspace, lines));
