@@ -1602,7 +1602,7 @@ static void gone_none(void) { SAY(cuGraphAddEventRecordNode(&node, graph, NULL, 
 
 /* ---- does a launch wait for what runs on another stream? ---- */
 
-enum { FILL_HOST, FILL_DEVICE, KERNEL, COPY_HOST, COPY_HEAP };
+enum { FILL_HOST, FILL_DEVICE, KERNEL, COPY_HOST, COPY_HEAP, COPY_FROM_HEAP };
 enum { FRESH_EXEC, UPLOADED, LAUNCHED_BEFORE };
 
 static void *open_later(void *data) {
@@ -1626,11 +1626,13 @@ static Handle exec_of(int kind, int nodes_wanted, int chained) {
         Fill fill = fill_of(kind == FILL_HOST ? on_host : on_device, (unsigned)i + 1, 4, 1, 1);
         Kernel store = put_of(put, (void *)(uintptr_t)on_device, 5);
         Address on_heap = (Address)(uintptr_t)&heap[4 * (i % 512)];
-        Copy copy = copy_of(1, kind == COPY_HEAP ? on_heap : on_host, 2, on_device, 4, 1);
+        Copy copy = kind == COPY_FROM_HEAP ? copy_of(2, on_device, 1, on_heap, 4, 1)
+                                           : copy_of(1, kind == COPY_HEAP ? on_heap : on_host, 2, on_device, 4, 1);
         switch (kind) {
         case KERNEL: MUST(cuGraphAddKernelNode_v2(&to, made, &from, after, &store)); break;
         case COPY_HOST:
-        case COPY_HEAP: MUST(cuGraphAddMemcpyNode(&to, made, &from, after, &copy, context)); break;
+        case COPY_HEAP:
+        case COPY_FROM_HEAP: MUST(cuGraphAddMemcpyNode(&to, made, &from, after, &copy, context)); break;
         default: MUST(cuGraphAddMemsetNode(&to, made, &from, after, &fill, context)); break;
         }
         from = to;
@@ -1647,8 +1649,10 @@ static void one_launch(const char *what, int kind, int nodes_wanted, int chained
     if (state == LAUNCHED_BEFORE) {
         MUST(cuGraphLaunch(made, stream));
     }
+    MUST(cuMemsetD8_v2(device + 4096, 5, 4096));
     MUST(cuCtxSynchronize());
     words[0] = 0;
+    memset(heap, 0, sizeof heap);
     pthread_t opener;
     MUST(launch_spin(other, &words[0]));
     MUST(pthread_create(&opener, NULL, open_later, (void *)&words[0]));
@@ -1657,15 +1661,17 @@ static void one_launch(const char *what, int kind, int nodes_wanted, int chained
         MUST(cuStreamWaitEvent(stream, event, 0));
     }
     double begun = now_ms(), first = 0;
-    int waited_at = -1;
+    int waited_at = -1, arrived = 0;
     for (int i = 0; i < launches && words[0] == 0; i++) {
         MUST(cuGraphLaunch(made, stream));
+        arrived = ((volatile char *)heap)[4 * ((nodes_wanted - 1) % 512)] != 0;
         first = i == 0 ? now_ms() - begun : first;
         waited_at = words[0] != 0 && waited_at < 0 ? i : waited_at;
     }
     static const char *const states[] = {"fresh", "uploaded", "launched before"};
-    TELL("%s, %d nodes%s, %s, %s: launch %d of %d waited; the first took %.3f ms", what, nodes_wanted, chained ? " in a chain" : "",
-         states[state], behind ? "behind the kernel that spins" : "beside it", waited_at + 1, launches, first);
+    TELL("%s, %d nodes%s, %s, %s: launch %d of %d waited; the first took %.3f ms%s", what, nodes_wanted, chained ? " in a chain" : "",
+         states[state], behind ? "behind the kernel that spins" : "beside it", waited_at + 1, launches, first,
+         kind != COPY_HEAP ? "" : arrived ? "; its bytes were there" : "; its bytes were not there yet");
     words[0] = 1;
     MUST(pthread_join(opener, NULL));
     MUST(cuCtxSynchronize());
@@ -1685,6 +1691,7 @@ static void waits_fill_device(void) { launch_waits(FILL_DEVICE, "fills of device
 static void waits_fill_host(void) { launch_waits(FILL_HOST, "fills of pinned memory"); }
 static void waits_copy_host(void) { launch_waits(COPY_HOST, "copies to pinned memory"); }
 static void waits_copy_heap(void) { launch_waits(COPY_HEAP, "copies to heap memory"); }
+static void waits_copy_from_heap(void) { launch_waits(COPY_FROM_HEAP, "copies from heap memory"); }
 static void waits_many(void) {
     one_launch("kernels", KERNEL, 64, 0, LAUNCHED_BEFORE, 1, 40);
     one_launch("kernels", KERNEL, 64, 1, LAUNCHED_BEFORE, 1, 40);
@@ -1705,7 +1712,8 @@ static const struct { const char *name; void (*run)(void); int own; } sections[]
     {"gone-stream", gone_stream, 0}, {"gone-given-nodes", gone_given_nodes, 0}, {"gone-event", gone_event, 0},
     {"gone-current", gone_current, 0}, {"gone-self", gone_self, 0}, {"gone-none", gone_none, 0},
     {"waits-kernel", waits_kernel, 0}, {"waits-fill-device", waits_fill_device, 0}, {"waits-fill-host", waits_fill_host, 0},
-    {"waits-copy-host", waits_copy_host, 0}, {"waits-copy-heap", waits_copy_heap, 0}, {"waits-many", waits_many, 0}, {"capture-calls", capture_calls, 1},
+    {"waits-copy-host", waits_copy_host, 0}, {"waits-copy-heap", waits_copy_heap, 0},
+    {"waits-copy-from-heap", waits_copy_from_heap, 0}, {"waits-many", waits_many, 0}, {"capture-calls", capture_calls, 1},
 };
 
 int main(int arguments_given, char **argument) {

@@ -14,8 +14,8 @@ use ur_conformance::memory;
 use ur_conformance::owned::event_of;
 use ur_conformance::pool::{self, Plan, Take};
 use ur_conformance::{
-    Buffer, Event, Fixture, Gate, Image, Kind, Launch, Queue, Shape, Timeline, ask, expect_success, needs_sim, ok,
-    query, timeline, ur,
+    Buffer, CommandBuffer, Event, Fixture, Gate, Graph, Image, Kind, Launch, Queue, Shape, Timeline, ask,
+    expect_success, graph, needs_sim, ok, query, timeline, ur,
 };
 
 /// So many times a thing is asked while a copy is on its way: the copying thread is inside the driver long before the last.
@@ -176,6 +176,42 @@ fn urContextRelease_does_not_wait_for_another_thread_s_copy_in_another_context()
             drop(context);
         }
     });
+}
+
+/// CUDA has a launch whose graph copies to the heap wait inside the driver as it has such a copy.
+#[test]
+fn urEnqueueCommandBufferExp_and_urEnqueueGraphExp_that_copy_to_the_heap_hold_up_nobody() {
+    let fixture = Fixture::new();
+    let (memory, plain) = (fixture.memory(Kind::Device, 4096), fixture.memory(Kind::Device, 64));
+    let mut heap = vec![0u8; 4096];
+    let (to, from) = (heap.as_mut_ptr().cast::<c_void>(), memory.pointer());
+    let queue = fixture.in_order();
+    let commands = CommandBuffer::new(&fixture);
+    commands.copy(to, from, 4096, &[]);
+    commands.finalize();
+    let graph = graph::are_there(&fixture).then(|| {
+        let copy = || ok!(Enqueue.pfnUSMMemcpy(queue.handle(), CBool::FALSE, to, from, 4096, 0, null(), null_mut()));
+        Graph::captured(&queue, copy).instantiate()
+    });
+    let (empty, other) = (fixture.basic(c"empty"), fixture.in_order());
+    Launch::new(&empty, &[1]).on(&other);
+    let before = Launch::new(&empty, &[1]).event_on(&queue);
+    let meanwhile = || {
+        let list = [before.handle()];
+        for _ in 0..ROUNDS {
+            assert_eq!(kind_of(&fixture, plain.pointer()), ur_usm_type_t::DEVICE);
+            ok!(Enqueue.pfnEventsWaitWithBarrier(other.handle(), 1, list.as_ptr(), null_mut()));
+        }
+        ok!(CommandBufferExp.pfnRetainExp(commands.handle()));
+        ok!(CommandBufferExp.pfnReleaseExp(commands.handle()));
+        Launch::new(&empty, &[1]).on(&other);
+        other.finish();
+        before.wait();
+    };
+    beside(&fixture, &queue, || commands.on(&queue), meanwhile);
+    if let Some(graph) = &graph {
+        beside(&fixture, &queue, || graph.on(&queue), meanwhile);
+    }
 }
 
 /// While a stream's handle is somebody else's too, what they put there is not waited for.
@@ -410,13 +446,15 @@ fn urEnqueueMemBufferMap_of_bytes_that_another_map_is_bringing_does_not_wait_for
     assert!(host[..PART].iter().all(|byte| *byte == 1));
 }
 
-/// Copies that wait in the driver until their stream gets there.
+/// Copies that wait in the driver until their stream gets there, the last two in graphs.
 #[derive(Clone, Copy, Debug)]
 enum Waiting {
     DeviceToHeap,
     RowsToHeap,
     HostToHost,
     LargeFromHeap,
+    CommandBuffer,
+    Graph,
 }
 
 /// The stream that the copy is for waits for the gate, and the gate for what comes after the signal.
@@ -427,9 +465,14 @@ fn urTimelineSignalExt_does_not_wait_for_a_copy_that_becomes_ready_and_waits_in_
         return;
     }
     let orders = [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE, Flags::PROFILING_ENABLE];
-    let copies = [Waiting::DeviceToHeap, Waiting::RowsToHeap, Waiting::HostToHost, Waiting::LargeFromHeap];
-    for (flags, copy) in orders.into_iter().flat_map(|flags| copies.map(|copy| (flags, copy))) {
-        signal_before(&fixture, flags, copy);
+    for flags in orders {
+        for copy in [Waiting::DeviceToHeap, Waiting::RowsToHeap, Waiting::HostToHost, Waiting::LargeFromHeap] {
+            signal_before(&fixture, flags, copy);
+        }
+        signal_before(&fixture, flags, Waiting::CommandBuffer);
+        if graph::are_there(&fixture) {
+            signal_before(&fixture, flags, Waiting::Graph);
+        }
     }
 }
 
@@ -441,11 +484,21 @@ fn signal_before(fixture: &Fixture, flags: Flags, copy: Waiting) {
         (fixture.memory(Kind::Device, size), fixture.memory(Kind::Host, 2 * PART), vec![0u8; size]);
     let (on_heap, half) = (heap.as_mut_ptr().cast::<c_void>(), host.at(PART));
     let (to, from) = match copy {
-        Waiting::DeviceToHeap | Waiting::RowsToHeap => (on_heap, device.pointer()),
+        Waiting::DeviceToHeap | Waiting::RowsToHeap | Waiting::CommandBuffer | Waiting::Graph => {
+            (on_heap, device.pointer())
+        }
         Waiting::HostToHost => (half, host.pointer()),
         Waiting::LargeFromHeap => (device.pointer(), on_heap),
     };
     memory::write(&other, from, &vec![9u8; size]);
+    let commands = matches!(copy, Waiting::CommandBuffer).then(|| {
+        let commands = CommandBuffer::new(fixture);
+        commands.copy(to, from, size, &[]);
+        commands.finalize();
+        commands
+    });
+    let captured = || ok!(Enqueue.pfnUSMMemcpy(other.handle(), CBool::FALSE, to, from, size, 0, null(), null_mut()));
+    let graph = matches!(copy, Waiting::Graph).then(|| Graph::captured(&other, captured).instantiate());
     let mut gate = Gate::new(fixture);
     queue.wait_for(&timeline, 1);
     let blocked = gate.block_event(&queue);
@@ -455,6 +508,8 @@ fn signal_before(fixture: &Fixture, flags: Flags, copy: Waiting) {
             let (pitch, width) = (PART / 4, PART / 4);
             ur!(Enqueue.pfnUSMMemcpy2D(q, no, to, pitch, from, pitch, width, 4, 1, list.as_ptr(), event))
         }
+        Waiting::CommandBuffer => commands.as_ref().expect("made above").enqueue(&queue, &[&blocked], event),
+        Waiting::Graph => graph.as_ref().expect("made above").enqueue(&queue, &list, event),
         _ => ur!(Enqueue.pfnUSMMemcpy(q, no, to, from, size, 1, list.as_ptr(), event)),
     });
     other.wait_for(&timeline, 1);

@@ -1,5 +1,5 @@
-//! Host tasks behind whose queue a copy to the heap waits in the driver until they are over: what a task's function frees, asks
-//! and makes meanwhile waits neither for the copy nor for who enqueues it. New native memory would, by the driver's own lock
+//! Host tasks behind whose queue a copy to the heap, or a launch of a graph that has one, waits in the driver until they are over:
+//! what a task's function frees, asks and makes meanwhile waits neither for the copy nor for who enqueues it. New native memory would, by the driver's own lock
 //! (`docs/native-facts.md`), so the functions allocate none. The test runs in a process that ends itself if it hangs.
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
@@ -9,12 +9,12 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use ur_conformance::ffi::{
-    CBool, ur_context_handle_t, ur_device_handle_t, ur_queue_flags_t as Flags, ur_result_t as Code,
+    CBool, ur_context_handle_t, ur_device_handle_t, ur_event_handle_t, ur_queue_flags_t as Flags, ur_result_t as Code,
     ur_usm_alloc_info_t as Info, ur_usm_type_t,
 };
 use ur_conformance::memory::{Kind, allocate};
 use ur_conformance::pool::Take;
-use ur_conformance::{Fixture, ask, child, expect_success, ok, query, ur};
+use ur_conformance::{CommandBuffer, Event, Fixture, Graph, Queue, ask, child, expect_success, graph, ok, query, ur};
 
 use crate::host_task_releases::{far, near, task};
 
@@ -40,58 +40,124 @@ fn live_and_die(device: ur_device_handle_t) {
     ok!(Context.pfnRelease(context));
 }
 
+/// What waits in the driver.
+enum Waiting {
+    Copy { to: *mut c_void, from: *const c_void },
+    Commands(CommandBuffer),
+    Graph(graph::ExecutableGraph),
+}
+
+// SAFETY: the addresses are of memory that outlives what is enqueued with them; objects of the API are any thread's.
+unsafe impl Sync for Waiting {}
+
+impl Waiting {
+    fn copy(to: *mut c_void, from: *const c_void) -> Self {
+        Self::Copy { to, from }
+    }
+
+    fn recorded(fixture: &Fixture, to: *mut c_void, from: *const c_void) -> Self {
+        let commands = CommandBuffer::new(fixture);
+        commands.copy(to, from, BYTES, &[]);
+        commands.finalize();
+        Self::Commands(commands)
+    }
+
+    fn captured(fixture: &Fixture, to: *mut c_void, from: *const c_void) -> Self {
+        let queue = fixture.in_order();
+        let copy = || expect_success(copy_on(&queue, to, from, &[]), "the captured copy");
+        Self::Graph(Graph::captured(&queue, copy).instantiate())
+    }
+
+    fn enqueue(&self, queue: &Queue, after: &Event) {
+        let enqueued = match self {
+            Self::Copy { to, from } => copy_on(queue, *to, *from, &[after.handle()]),
+            Self::Commands(commands) => commands.enqueue(queue, &[after], null_mut()),
+            Self::Graph(graph) => graph.enqueue(queue, &[after.handle()], null_mut()),
+        };
+        expect_success(enqueued, "what waits in the driver");
+    }
+}
+
+fn copy_on(queue: &Queue, to: *mut c_void, from: *const c_void, after: &[ur_event_handle_t]) -> Code {
+    let (count, list) = ur_conformance::command_buffer::list(after);
+    ur!(Enqueue.pfnUSMMemcpy(queue.handle(), CBool::FALSE, to, from, BYTES, count, list, null_mut()))
+}
+
+/// Has a host task free, ask and make while another thread enqueues behind it what waits in the driver until it is over.
+fn check(flags: Flags, waiting: impl FnOnce(&Fixture, *mut c_void, *const c_void) -> Waiting) {
+    let fixture = Fixture::new();
+    fixture.allow_late_releases();
+    let queue = fixture.queue(flags);
+    let (source, block) = (fixture.memory(Kind::Device, BYTES), Take::new(BYTES).on(&queue));
+    let mut heap = vec![0u8; BYTES];
+    let waiting = waiting(&fixture, heap.as_mut_ptr().cast(), source.pointer());
+    queue.finish();
+    let kinds = Kind::ALL.map(|kind| far(plain(fixture.context(), fixture.device(), kind)));
+    let (context, device, block) = (far(fixture.context()), far(fixture.device()), far(block));
+    let (go, may_go) = channel::<()>();
+    let function = move || {
+        let _ = may_go.recv_timeout(PATIENCE);
+        let (context, device) = (near(context), near(device));
+        let pointers = kinds.into_iter().chain([block]);
+        let freed = pointers.map(|pointer| {
+            let known = type_of(context, near(pointer)) != ur_usm_type_t::UNKNOWN;
+            (known, ur!(USM.pfnFree(context, near(pointer))))
+        });
+        let freed: Vec<_> = freed.collect();
+        live_and_die(device);
+        freed
+    };
+    let Some((answers, event)) = task(&fixture, &queue, &[], function) else { return };
+    std::thread::scope(|scope| {
+        let (begin, begun) = channel();
+        let enqueueing = scope.spawn({
+            let (queue, event, waiting) = (&queue, &event, &waiting);
+            move || {
+                begin.send(()).expect("somebody waits for this");
+                waiting.enqueue(queue, event);
+            }
+        });
+        begun.recv().expect("it begins");
+        for _ in 0..ROUNDS {
+            assert_eq!(type_of(fixture.context(), source.pointer()), ur_usm_type_t::DEVICE);
+        }
+        go.send(()).expect("the task waits for this");
+        let freed = answers.recv().expect("the function ends");
+        assert!(freed.iter().all(|answer| *answer == (true, Code::SUCCESS)), "{flags:?}: {freed:?}");
+        enqueueing.join().expect("what waits");
+    });
+    event.wait();
+    queue.finish();
+}
+
+fn in_a_child(test: &str, check: impl FnOnce()) {
+    // What debug mode fills is filled by the device, on streams that the driver makes for nobody meanwhile.
+    child::in_time(test, &[("UR_USM_POOL_DEBUG", "0")], check);
+}
+
+const ORDERS: [Flags; 2] = [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE];
+
 #[test]
 fn urUSMFree_queries_and_contexts_in_a_host_task_do_not_wait_for_the_copy_behind_it_that_waits_in_the_driver() {
     let test =
         "urUSMFree_queries_and_contexts_in_a_host_task_do_not_wait_for_the_copy_behind_it_that_waits_in_the_driver";
-    // What debug mode fills is filled by the device, on streams that the driver makes for nobody meanwhile.
-    child::in_time(test, &[("UR_USM_POOL_DEBUG", "0")], || {
-        let fixture = Fixture::new();
-        fixture.allow_late_releases();
-        for flags in [Flags::empty(), Flags::OUT_OF_ORDER_EXEC_MODE_ENABLE] {
-            let queue = fixture.queue(flags);
-            let (source, block) = (fixture.memory(Kind::Device, BYTES), Take::new(BYTES).on(&queue));
-            queue.finish();
-            let kinds = Kind::ALL.map(|kind| far(plain(fixture.context(), fixture.device(), kind)));
-            let (context, device, block) = (far(fixture.context()), far(fixture.device()), far(block));
-            let (go, may_go) = channel::<()>();
-            let function = move || {
-                let _ = may_go.recv_timeout(PATIENCE);
-                let (context, device) = (near(context), near(device));
-                let pointers = kinds.into_iter().chain([block]);
-                let freed = pointers.map(|pointer| {
-                    let known = type_of(context, near(pointer)) != ur_usm_type_t::UNKNOWN;
-                    (known, ur!(USM.pfnFree(context, near(pointer))))
-                });
-                let freed: Vec<_> = freed.collect();
-                live_and_die(device);
-                freed
-            };
-            let Some((answers, event)) = task(&fixture, &queue, &[], function) else { return };
-            let mut heap = vec![0u8; BYTES];
-            let (to, from) = (far(heap.as_mut_ptr()), far(source.pointer()));
-            std::thread::scope(|scope| {
-                let (begin, begun) = channel();
-                let copying = scope.spawn({
-                    let (queue, event) = (&queue, &event);
-                    move || {
-                        let list = [event.handle()];
-                        begin.send(()).expect("somebody waits for this");
-                        let (q, to, from) = (queue.handle(), near::<c_void>(to), near::<c_void>(from).cast_const());
-                        ok!(Enqueue.pfnUSMMemcpy(q, CBool::FALSE, to, from, BYTES, 1, list.as_ptr(), null_mut()));
-                    }
-                });
-                begun.recv().expect("a copy begins");
-                for _ in 0..ROUNDS {
-                    assert_eq!(type_of(fixture.context(), source.pointer()), ur_usm_type_t::DEVICE);
-                }
-                go.send(()).expect("the task waits for this");
-                let freed = answers.recv().expect("the function ends");
-                assert!(freed.iter().all(|answer| *answer == (true, Code::SUCCESS)), "{flags:?}: {freed:?}");
-                copying.join().expect("a copy");
-            });
-            event.wait();
-            queue.finish();
+    in_a_child(test, || ORDERS.into_iter().for_each(|flags| check(flags, |_, to, from| Waiting::copy(to, from))));
+}
+
+#[test]
+fn urUSMFree_queries_and_contexts_in_a_host_task_do_not_wait_for_the_command_buffer_behind_it_that_waits_in_the_driver()
+{
+    let test = "urUSMFree_queries_and_contexts_in_a_host_task_do_not_wait_for_the_command_buffer_behind_it_that_waits_in_the_driver";
+    in_a_child(test, || ORDERS.into_iter().for_each(|flags| check(flags, Waiting::recorded)));
+}
+
+#[test]
+fn urUSMFree_queries_and_contexts_in_a_host_task_do_not_wait_for_the_graph_behind_it_that_waits_in_the_driver() {
+    let test =
+        "urUSMFree_queries_and_contexts_in_a_host_task_do_not_wait_for_the_graph_behind_it_that_waits_in_the_driver";
+    in_a_child(test, || {
+        if graph::are_there(&Fixture::new()) {
+            ORDERS.into_iter().for_each(|flags| check(flags, Waiting::captured));
         }
     });
 }

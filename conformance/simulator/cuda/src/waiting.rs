@@ -106,7 +106,12 @@ pub fn copy_waits(copy: &Copy) -> bool {
         Source::At(place) => is_host(place),
         Source::Staged(_) => true,
     };
-    !copy.dst.tracked || (from_host && is_host(&copy.dst)) || is_large_from_heap(copy)
+    writes_heap(copy) || (from_host && is_host(&copy.dst)) || is_large_from_heap(copy)
+}
+
+/// Whether a copy writes memory that the driver does not know.
+pub fn writes_heap(copy: &Copy) -> bool {
+    !copy.extent.contains(&0) && !copy.dst.tracked
 }
 
 /// Whether a copy brings so many bytes of memory that the driver does not know to the device that the driver waits.

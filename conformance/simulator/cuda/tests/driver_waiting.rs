@@ -240,6 +240,29 @@ fn copies_into_pageable_memory_wait_for_their_stream() {
 }
 
 #[test]
+fn a_launch_of_a_graph_that_copies_into_pageable_memory_waits_for_its_stream() {
+    let setup = Setup::new();
+    let device = get!(cuMemAlloc_v2(SIZE));
+    let pinned: u64 = get!(cuMemHostAlloc(SIZE, 0));
+    let heap = vec![0u8; SIZE];
+    let executable = |to: u64| -> Handle {
+        let graph: Handle = get!(cuGraphCreate(0));
+        let _: Handle = get!(cuGraphAddMemcpyNode(graph, core::ptr::null(), 0, &rows(to, device), setup.context));
+        let executable = get!(cuGraphInstantiateWithFlags(graph, 0));
+        ok!(cuGraphDestroy(graph));
+        executable
+    };
+    let (to_heap, to_pinned) = (executable(heap.as_ptr() as u64), executable(pinned));
+    assert!(setup.waits(|| ok!(cuGraphLaunch(to_heap, setup.stream))), "the first launch");
+    assert!(setup.waits(|| ok!(cuGraphLaunch(to_heap, setup.stream))), "a later launch");
+    assert!(!setup.waits(|| ok!(cuGraphLaunch(to_heap, setup.other))), "on another stream");
+    assert!(!setup.waits(|| ok!(cuGraphLaunch(to_pinned, setup.stream))), "into pinned memory");
+    [to_heap, to_pinned].into_iter().for_each(|exec| ok!(cuGraphExecDestroy(exec)));
+    ok!(cuMemFree_v2(device));
+    ok!(cuMemFreeHost(pinned));
+}
+
+#[test]
 fn copies_between_host_allocations_wait_for_their_stream() {
     let setup = Setup::new();
     let (one, two): (u64, u64) = (get!(cuMemHostAlloc(SIZE, 0)), get!(cuMemHostAlloc(SIZE, 0)));

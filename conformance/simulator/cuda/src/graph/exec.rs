@@ -16,6 +16,7 @@ use crate::handles::{self, Registry};
 use crate::memory::{self, Kind};
 use crate::stream::Stream;
 use crate::sys::*;
+use crate::waiting;
 use core::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
@@ -91,6 +92,13 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    /// Whether it copies to memory that the driver does not know: its launch waits until the stream has got there.
+    fn writes_heap(&self) -> bool {
+        let writes =
+            |step: &Step| matches!(&step.work, Work::Copy(copy) if step.enabled && waiting::writes_heap(&copy.what));
+        self.steps.iter().any(writes)
     }
 
     /// Takes the memory that its nodes will need.
@@ -280,13 +288,18 @@ impl Exec {
         self.state.lock().plan.reserve()
     }
 
-    /// Launches it behind what the stream has and behind its own latest launch, once the stream has room for one more.
+    /// Launches it behind what the stream has and behind its own latest launch, once the stream has room for one more. Waits for it
+    /// where the driver does.
     pub fn launch(&self, stream: &Arc<Stream>) -> Result {
         stream.take_places(1);
-        self.launch_now(stream).inspect_err(|_| stream.give_places(1))
+        let plan = self.launch_now(stream).inspect_err(|_| stream.give_places(1))?;
+        if plan.writes_heap() {
+            waiting::inside(&stream.context, || waiting::for_stream(stream));
+        }
+        Ok(())
     }
 
-    fn launch_now(&self, stream: &Arc<Stream>) -> Result {
+    fn launch_now(&self, stream: &Arc<Stream>) -> Result<Arc<Plan>> {
         let mut state = self.state.lock();
         let plan = state.plan.clone();
         let auto_free = self.flags & AUTO_FREE_ON_LAUNCH != 0;
@@ -325,7 +338,7 @@ impl Exec {
         }
         others.iter().for_each(|block| block.set_allocated(false));
         state.last = Some((stream.clone(), seq));
-        Ok(())
+        Ok(plan)
     }
 }
 

@@ -13,14 +13,6 @@ unsafe extern "C" {
         n: usize,
         params: *const CUDA_KERNEL_NODE_PARAMS,
     ) -> CUresult;
-    pub fn cuGraphAddMemcpyNode(
-        out: *mut Handle,
-        graph: Handle,
-        after: *const Handle,
-        n: usize,
-        params: *const CUDA_MEMCPY3D,
-        ctx: Handle,
-    ) -> CUresult;
     pub fn cuGraphAddHostNode(
         out: *mut Handle,
         graph: Handle,

@@ -216,6 +216,14 @@ unsafe extern "C" {
     ) -> CUresult;
     pub fn cuGraphCreate(out: *mut Handle, flags: c_uint) -> CUresult;
     pub fn cuGraphDestroy(graph: Handle) -> CUresult;
+    pub fn cuGraphAddMemcpyNode(
+        out: *mut Handle,
+        graph: Handle,
+        after: *const Handle,
+        n: usize,
+        params: *const CUDA_MEMCPY3D,
+        ctx: Handle,
+    ) -> CUresult;
     pub fn cuGraphAddMemsetNode(
         out: *mut Handle,
         graph: Handle,
