@@ -1,6 +1,7 @@
 //! Host tasks behind whose queue a copy to the heap, or a launch of a graph that has one, waits in the driver until they are over:
-//! what a task's function frees, asks and makes meanwhile waits neither for the copy nor for who enqueues it. New native memory would, by the driver's own lock
-//! (`docs/native-facts.md`), so the functions allocate none. The test runs in a process that ends itself if it hangs.
+//! what a task's function frees, asks and makes meanwhile waits neither for the copy nor for who enqueues it. New native memory
+//! would, by the driver's own lock (`docs/native-facts.md`), so the functions allocate none. Each test runs in a process that ends
+//! itself if it hangs.
 #![allow(non_snake_case, reason = "tests are named after the entry points")]
 
 use core::ffi::c_void;
