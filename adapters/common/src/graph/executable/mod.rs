@@ -1,7 +1,7 @@
 //! What can be launched of a graph that is finalised, and changed for later launches.
 //!
 //! The native library wants one thread at a time in an executable graph. A launch locks it and holds the lock over its native
-//! call, which waits while the stream's queue is full. **Only launches wait for that lock.** A change alters what is known of
+//! call, which can wait (a full stream, a copy to the heap). **Only launches wait for that lock.** A change alters what is known of
 //! the graph ([`Changes`]), and tells the native library if no launch is on its way; else the next launch does that first, and
 //! answers what the native library then refuses. So a change never waits for the device, in a host task neither.
 //!
