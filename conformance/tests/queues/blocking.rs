@@ -201,7 +201,11 @@ fn urEnqueueCommandBufferExp_and_urEnqueueGraphExp_that_copy_to_the_heap_hold_up
         for _ in 0..ROUNDS {
             assert_eq!(kind_of(&fixture, plain.pointer()), ur_usm_type_t::DEVICE);
             ok!(Enqueue.pfnEventsWaitWithBarrier(other.handle(), 1, list.as_ptr(), null_mut()));
+            let empty: u8 = query::get(ask!(Queue.pfnGetInfo(queue.handle(), ur_queue_info_t::EMPTY)));
+            assert_eq!(empty, 0, "the queue is not empty");
         }
+        let mut native = Default::default();
+        ok!(Queue.pfnGetNativeHandle(queue.handle(), null_mut(), &raw mut native));
         ok!(CommandBufferExp.pfnRetainExp(commands.handle()));
         ok!(CommandBufferExp.pfnReleaseExp(commands.handle()));
         Launch::new(&empty, &[1]).on(&other);
