@@ -10,8 +10,8 @@
 //! ([`stream::event::watch`], [`device::native_context::loss`]); a stream's state before the
 //! locked bytes of buffers ([`buffer::range_lock`], in the order of their storages' addresses), these before an image's copies, these
 //! before an event pool's list; a command buffer's recording before a stream's state; a stream's state before an executable graph
-//! ([`graph::executable`]), this before its changes, before locked bytes of buffers and before memory of graphs that is out (a change
-//! only tries the executable graph's lock); a queue's capture, the lists of a capture and what a graph holds ([`graph::native`]) are
+//! ([`graph::executable`]), this before its changes, before locked bytes of buffers and before memory of graphs that is out (a launch
+//! and a change only try the executable graph's lock); a queue's capture, the lists of a capture and what a graph holds ([`graph::native`]) are
 //! leaves; a queue's account of deferred commands (below its capture), a promise's list of what waits, a timeline's values (but for
 //! what its process owes, if processes share it: [`timeline::shared`]) and a reusable event's kept signals are leaves; what a lent
 //! stream was given when its queue parted with it ([`stream::lent`]) is a leaf, held over a question that waits for nothing;

@@ -1,6 +1,7 @@
 //! Queues: flags and properties, finishing, which commands may overtake which, and what must not wait for a native call
 //! that blocks; timelines.
 
+mod blocked_launches;
 mod blocking;
 mod blocking_enqueues;
 mod deferred_memory;

@@ -162,3 +162,79 @@ fn urUSMFree_queries_and_contexts_in_a_host_task_do_not_wait_for_the_graph_behin
         }
     });
 }
+
+/// Has a host task enqueue to another queue the very work that waits in the driver until the task is over.
+fn check_launch_in_task(flags: Flags, waiting: impl FnOnce(&Fixture, *mut c_void, *const c_void) -> Waiting) {
+    let fixture = Fixture::new();
+    fixture.allow_late_releases();
+    let (queue, other) = (fixture.queue(flags), fixture.queue(flags));
+    let source = fixture.memory(Kind::Device, BYTES);
+    source.write(&queue, &[7u8; BYTES]);
+    let mut heap = vec![0u8; BYTES];
+    let waiting = waiting(&fixture, heap.as_mut_ptr().cast(), source.pointer());
+    let (go, may_go) = channel::<()>();
+    let launch = waiting.launch_on(&other);
+    let function = move || {
+        let _ = may_go.recv_timeout(PATIENCE);
+        launch()
+    };
+    let Some((answers, event)) = task(&fixture, &queue, &[], function) else { return };
+    std::thread::scope(|scope| {
+        let (begin, begun) = channel();
+        let enqueueing = scope.spawn({
+            let (queue, event, waiting) = (&queue, &event, &waiting);
+            move || {
+                begin.send(()).expect("somebody waits for this");
+                waiting.enqueue(queue, event);
+            }
+        });
+        begun.recv().expect("it begins");
+        for _ in 0..ROUNDS {
+            assert_eq!(type_of(fixture.context(), source.pointer()), ur_usm_type_t::DEVICE);
+        }
+        go.send(()).expect("the task waits for this");
+        assert_eq!(answers.recv().expect("the function ends"), Code::SUCCESS);
+        enqueueing.join().expect("what waits");
+    });
+    event.wait();
+    queue.finish();
+    other.finish();
+    assert!(heap.iter().all(|byte| *byte == 7));
+}
+
+impl Waiting {
+    /// A launch on a queue, for the function of a host task.
+    fn launch_on(&self, queue: &Queue) -> Box<dyn FnOnce() -> Code + Send> {
+        let queue = far(queue.handle());
+        match self {
+            Self::Commands(commands) => {
+                let commands = far(commands.handle());
+                Box::new(move || {
+                    ur!(EnqueueExp.pfnCommandBufferExp(near(queue), near(commands), 0, null(), null_mut()))
+                })
+            }
+            Self::Graph(graph) => {
+                let graph = far(graph.handle());
+                Box::new(move || ur!(EnqueueExp.pfnGraphExp(near(queue), near(graph), 0, null(), null_mut())))
+            }
+            Self::Copy { .. } => unreachable!("no launch"),
+        }
+    }
+}
+
+#[test]
+fn urEnqueueCommandBufferExp_in_a_host_task_does_not_wait_for_the_same_one_behind_it_that_waits_in_the_driver() {
+    let test =
+        "urEnqueueCommandBufferExp_in_a_host_task_does_not_wait_for_the_same_one_behind_it_that_waits_in_the_driver";
+    in_a_child(test, || ORDERS.into_iter().for_each(|flags| check_launch_in_task(flags, Waiting::recorded)));
+}
+
+#[test]
+fn urEnqueueGraphExp_in_a_host_task_does_not_wait_for_the_same_one_behind_it_that_waits_in_the_driver() {
+    let test = "urEnqueueGraphExp_in_a_host_task_does_not_wait_for_the_same_one_behind_it_that_waits_in_the_driver";
+    in_a_child(test, || {
+        if graph::are_there(&Fixture::new()) {
+            ORDERS.into_iter().for_each(|flags| check_launch_in_task(flags, Waiting::captured));
+        }
+    });
+}

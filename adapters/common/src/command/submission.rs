@@ -330,8 +330,8 @@ impl<'s, D: Driver> Submission<'s, D> {
 
     #[inline(never)]
     fn wait_for_all(&mut self, barrier: Option<&Barrier<D>>) -> Result<()> {
-        for event in self.waits.into_iter().flat_map(WaitList::iter) {
-            self.state.wait_for(self.stream, event)?;
+        if let Some(waits) = self.waits {
+            waits.iter().try_for_each(|event| self.state.wait_for(self.stream, event))?;
         }
         if let Some((generation, Some(event))) = barrier
             && self.state.barrier < *generation

@@ -1,23 +1,28 @@
 //! `urEnqueueCommandBufferExp`: a command of one native call. What the graph's commands do with the memory of buffers is seen to behind
-//! the lock of the executable graph ([`crate::graph::executable`]).
+//! the lock of the executable graph ([`crate::graph::executable`]). While another thread's launch has that, a launch is kept: must
+//! not wait for it with its stream locked, nor for long, since that launch may wait for what the caller does next.
 
+use core::ops::ControlFlow;
 use std::sync::Arc;
 
+use parking_lot::MutexGuard;
 use ur_ffi::{ur_command_t, ur_result_t};
 
-use crate::command::deferral::{Deferring, Owned, by_blocking_function};
+use crate::command::deferral::{Deferring, Owned, by_blocking_function, placing};
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, Request, submit};
+use crate::command::{Command, Enqueue, Request, keep, submit};
 use crate::driver::Driver;
 use crate::graph::command_buffer::CommandBuffer;
-use crate::graph::executable::Executable;
 use crate::graph::executable::snapshot::Snapshot;
+use crate::graph::executable::{Executable, Native};
 use crate::graph::native::executable::ExecutableGraph;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::queue::Queue;
+use crate::stream::StreamState;
 use crate::stream::event::WaitList;
 use crate::sync::mutation;
+use crate::sync::unlikely::unlikely;
 
 /// `urEnqueueCommandBufferExp`.
 ///
@@ -56,9 +61,49 @@ pub(super) fn launch<D: Driver>(
     executable: &Executable<D>,
     owner: Owner<'_, D>,
 ) -> Result<()> {
-    submit(request, LaunchGraph { queue: request.queue, executable, owner })?;
+    if unlikely(matches!(submit(request, LaunchGraph::new(request, executable, owner))?, Launched::NotYet)) {
+        launch_behind_another(request, executable, owner)?;
+    }
     executable.drop_leftovers();
     Ok(())
+}
+
+/// As [`launch`], while another thread launches the graph. That one may wait in the driver for what the caller does next, so the
+/// launch is kept where a moment is not enough. What is not kept waits: what was before, in its turn, and what cannot be.
+#[cold]
+#[inline(never)]
+fn launch_behind_another<D: Driver>(
+    request: &Request<'_, D>,
+    executable: &Executable<D>,
+    owner: Owner<'_, D>,
+) -> Result<()> {
+    let mut waits = placing(request.queue).is_some();
+    loop {
+        if waits {
+            executable.wait_until_free();
+        } else if !executable.is_free_soon() {
+            match keep(request, false, LaunchGraph::new(request, executable, owner)) {
+                Err(error) if error.code() == ur_result_t::ERROR_UNSUPPORTED_FEATURE => waits = true,
+                kept => return kept.map(drop),
+            }
+        }
+        if let Launched::Yes = submit(request, LaunchGraph::new(request, executable, owner))? {
+            return Ok(());
+        }
+    }
+}
+
+/// Whether a launch is on its stream, or kept.
+enum Launched {
+    Yes,
+    /// Another thread launches the graph; nothing has happened.
+    NotYet,
+}
+
+impl Launched {
+    fn prepared<G>(native: Option<&G>) -> ControlFlow<Self> {
+        if native.is_some() { ControlFlow::Continue(()) } else { ControlFlow::Break(Self::NotYet) }
+    }
 }
 
 /// A launch of all that a graph recorded.
@@ -67,10 +112,18 @@ struct LaunchGraph<'b, D: Driver> {
     executable: &'b Executable<D>,
     /// What it is kept alive by.
     owner: Owner<'b, D>,
+    /// The native graph, once the stream is locked.
+    native: Option<MutexGuard<'b, Native<D>>>,
+}
+
+impl<'b, D: Driver> LaunchGraph<'b, D> {
+    #[inline(always)]
+    fn new(request: &Request<'b, D>, executable: &'b Executable<D>, owner: Owner<'b, D>) -> Self {
+        Self { queue: request.queue, executable, owner, native: None }
+    }
 }
 
 /// What an executable graph belongs to.
-#[derive(Clone, Copy)]
 pub(super) enum Owner<'b, D: Driver> {
     /// A command buffer.
     Buffer(&'b Object<CommandBuffer<D>>),
@@ -78,16 +131,38 @@ pub(super) enum Owner<'b, D: Driver> {
     Graph(&'b Object<ExecutableGraph<D>>),
 }
 
+// Not derived: that would ask the driver to be copied.
+impl<D: Driver> Clone for Owner<'_, D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<D: Driver> Copy for Owner<'_, D> {}
+
 impl<D: Driver> Command<D> for LaunchGraph<'_, D> {
-    type Output = ();
+    type Output = Launched;
 
     #[inline(always)]
-    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
-        self.executable.launch(self.queue, (submission.stream(), submission.position()))
+    fn prepare(&mut self, _: &mut StreamState<D>) -> Result<ControlFlow<Launched>> {
+        self.native = self.executable.try_native();
+        Ok(Launched::prepared(self.native.as_ref()))
+    }
+
+    #[inline(always)]
+    fn undo(&mut self, _: &mut StreamState<D>) {
+        self.native = None;
+    }
+
+    #[inline(always)]
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<Launched> {
+        let Some(native) = self.native else { return Ok(Launched::NotYet) };
+        self.executable.launch(native, self.queue, (submission.stream(), submission.position()))?;
+        Ok(Launched::Yes)
     }
 
     /// A change before the launch's turn is not for it: one of a buffer that can be changed keeps what it was enqueued with.
-    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, Launched)> {
         if self.executable.signals_events() {
             return Err(Error::unsupported(
                 "a command buffer whose commands have events, behind a wait for what nobody has submitted yet: the events would not \
@@ -114,7 +189,7 @@ impl<D: Driver> Command<D> for LaunchGraph<'_, D> {
                 by_blocking_function(move |request| launch(request, graph.executable(), Owner::Graph(&graph)))
             }
         };
-        Ok((owned, ()))
+        Ok((owned, Launched::Yes))
     }
 }
 
@@ -129,11 +204,15 @@ fn follows_signals() -> Error {
     )
 }
 
-/// A deferred launch of a buffer as it was at its enqueue. Launches of one graph wait for each other, over native calls too.
+/// A deferred launch of a buffer as it was at its enqueue. In its turn it waits for other threads' launches, with nothing locked.
 fn launch_later<D: Driver>(buffer: Arc<Object<CommandBuffer<D>>>, snapshot: Arc<Snapshot<D>>) -> Box<dyn Owned<D>> {
     by_blocking_function(move |request| {
         let executable = buffer.executable()?;
-        submit(request, LaunchSnapshot { queue: request.queue, executable, buffer: &buffer, snapshot: &snapshot })?;
+        let launch =
+            || LaunchSnapshot { queue: request.queue, executable, buffer: &buffer, snapshot: &snapshot, native: None };
+        while let Launched::NotYet = submit(request, launch())? {
+            executable.wait_until_free();
+        }
         executable.drop_leftovers();
         Ok(())
     })
@@ -145,16 +224,29 @@ struct LaunchSnapshot<'b, D: Driver> {
     executable: &'b Executable<D>,
     buffer: &'b Arc<Object<CommandBuffer<D>>>,
     snapshot: &'b Arc<Snapshot<D>>,
+    /// As a [`LaunchGraph`]'s.
+    native: Option<MutexGuard<'b, Native<D>>>,
 }
 
 impl<D: Driver> Command<D> for LaunchSnapshot<'_, D> {
-    type Output = ();
+    type Output = Launched;
 
-    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
-        self.executable.launch_as(self.snapshot, self.queue, (submission.stream(), submission.position()))
+    fn prepare(&mut self, _: &mut StreamState<D>) -> Result<ControlFlow<Launched>> {
+        self.native = self.executable.try_native();
+        Ok(Launched::prepared(self.native.as_ref()))
     }
 
-    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
-        Ok((launch_later(Arc::clone(self.buffer), Arc::clone(self.snapshot)), ()))
+    fn undo(&mut self, _: &mut StreamState<D>) {
+        self.native = None;
+    }
+
+    fn put_on(self, submission: &mut Submission<'_, D>) -> Result<Launched> {
+        let Some(native) = self.native else { return Ok(Launched::NotYet) };
+        self.executable.launch_as(native, self.snapshot, self.queue, (submission.stream(), submission.position()))?;
+        Ok(Launched::Yes)
+    }
+
+    fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, Launched)> {
+        Ok((launch_later(Arc::clone(self.buffer), Arc::clone(self.snapshot)), Launched::Yes))
     }
 }

@@ -57,6 +57,7 @@ impl FreeLists {
 
     /// Takes a block of exactly `size` bytes that was freed at or before a position, the one freed first.
     #[must_use]
+    #[inline]
     pub fn take_freed_before(&mut self, size: usize, position: u64) -> Option<usize> {
         let size_class = self.size_classes.iter_mut().find(|size_class| size_class.size == size)?;
         let (block, _) = *size_class.blocks.front().filter(|(_, freed_at)| *freed_at <= position)?;

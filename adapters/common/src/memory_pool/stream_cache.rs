@@ -82,7 +82,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
 
     /// Serves a request of `size` bytes from what is kept. `proven` says that all the stream was given so far comes before
     /// the block's use.
-    #[inline]
+    #[inline(always)]
     pub fn serve(&mut self, pool: u64, kind: MemoryKind, size: usize, proven: bool) -> Served {
         let serves = |cache_of_pool: &PoolCache<D>| {
             cache_of_pool.backend.pool == pool && cache_of_pool.backend.kind == kind && cache_of_pool.keeps
@@ -115,6 +115,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
     /// Takes a kept block of a backend whose last use comes before what was counted at `position`, for a stream that is
     /// ordered behind it. To everybody else it is a kept block until that stream says what became of it.
     #[must_use]
+    #[inline]
     pub fn take_freed_before(&mut self, backend: &PoolBackend<D>, size: usize, position: u64) -> Option<usize> {
         let position = if mutation::is(mutation::Bug::ReuseIgnoresOrder) { u64::MAX } else { position };
         let of_backend = |one: &&mut PoolCache<D>| core::ptr::eq(&raw const *one.backend, backend);
@@ -160,6 +161,12 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
     #[inline]
     pub fn backend(&self, at: usize) -> Option<&Arc<PoolBackend<D>>> {
         self.pools.get(at)?.as_ref().map(|cache_of_pool| &cache_of_pool.backend)
+    }
+
+    /// Whether a pool cache's blocks are given out full of zeros.
+    #[inline]
+    pub fn is_zeroed(&self, at: usize) -> bool {
+        self.backend(at).is_some_and(|backend| backend.zeroed)
     }
 
     /// Notes a block that has just come from its backend, of which nobody knows yet.

@@ -38,7 +38,7 @@ pub(super) fn take_freed_elsewhere<D: Driver>(
         .or_else(|| if backend.is_opportunistic() { look_at_keepers(stream, backend, size) } else { None })
 }
 
-#[cold]
+#[inline]
 fn look_behind_waits<D: Driver>(
     stream: &Arc<Stream<D>>,
     state: &StreamState<D>,
@@ -46,11 +46,27 @@ fn look_behind_waits<D: Driver>(
     backend: &PoolBackend<D>,
     size: usize,
 ) -> Option<usize> {
-    let mut listed = of_other_streams(stream, waits);
+    if let Some(waits) = waits {
+        // A loop: an iterator over the list that may be none costs as much as the question itself.
+        for event in waits.iter().filter(|event| is_of_other(stream, event)) {
+            if let Some(pointer) = event.stream.take_freed_before(backend, size, event.position) {
+                return Some(pointer);
+            }
+        }
+    }
+    look_behind_remembered_waits(stream, state, backend, size)
+}
+
+#[cold]
+#[inline(never)]
+fn look_behind_remembered_waits<D: Driver>(
+    stream: &Arc<Stream<D>>,
+    state: &StreamState<D>,
+    backend: &PoolBackend<D>,
+    size: usize,
+) -> Option<usize> {
     let mut remembered = state.waited.iter().rev().take(REMEMBERED);
-    listed
-        .find_map(|event| event.stream.take_freed_before(backend, size, event.position))
-        .or_else(|| remembered.find_map(|(key, position)| from_other(stream, *key, backend, size, Some(*position))))
+    remembered.find_map(|(key, position)| from_other(stream, *key, backend, size, Some(*position)))
 }
 
 /// The events of a wait list that are of other streams.
@@ -59,7 +75,13 @@ fn of_other_streams<'w, D: Driver>(
     waits: Option<&'w WaitList<'w, D>>,
 ) -> impl Iterator<Item = &'w Object<Event<D>>> {
     let listed = waits.into_iter().flat_map(WaitList::iter);
-    listed.filter(move |event| !event.is_off_stream() && !Arc::ptr_eq(&event.stream, stream))
+    listed.filter(move |event| is_of_other(stream, event))
+}
+
+/// Whether an event is of another stream.
+#[inline]
+fn is_of_other<D: Driver>(stream: &Arc<Stream<D>>, event: &Event<D>) -> bool {
+    !event.is_off_stream() && !Arc::ptr_eq(&event.stream, stream)
 }
 
 #[cold]

@@ -31,6 +31,7 @@ use crate::stream::capture::{self, Capture};
 use crate::stream::event::WaitList;
 use crate::stream::{Stream, StreamState, service};
 use crate::sync::mutation;
+use crate::sync::unlikely::unlikely;
 
 /// `urEnqueueUSMDeviceAllocExp`. The pointer is valid at once; memory behind it belongs to later work of the
 /// queue, or to work that waits for the event.
@@ -216,9 +217,16 @@ pub struct Wanted<'a, D: Driver> {
 
 impl<D: Driver> Wanted<'_, D> {
     /// The usual way of an allocation.
-    #[inline(never)]
+    #[inline(always)]
     fn ask(&self, request: &Request<'_, D>) -> Result<usize> {
         submit(request, Allocate { wanted: self, waits: &request.waits })
+    }
+
+    /// As [`Wanted::ask`], for what was asked before.
+    #[cold]
+    #[inline(never)]
+    fn ask_again(&self, request: &Request<'_, D>) -> Result<usize> {
+        self.ask(request)
     }
 
     /// What is left after a failure. Room is made in one pool and the request is tried again on that pool, whatever becomes the
@@ -235,11 +243,11 @@ impl<D: Driver> Wanted<'_, D> {
             let named =
                 Wanted { pool: Some(&pool), kind: self.kind, size: self.size, context, in_order: self.in_order };
             let draws = || pool.backend(self.kind, device).ok().map(|backend| (backend, self.size));
-            let answer = retried_after_trim(first, context, device, draws, || named.ask(request));
+            let answer = retried_after_trim(first, context, device, draws, || named.ask_again(request));
             if answer.is_ok() || self.pool.is_some() || !pool.is_closed() {
                 return answer;
             }
-            match self.ask(request) {
+            match self.ask_again(request) {
                 Err(error) if is_full(&error) => first = error,
                 other => return other,
             }
@@ -251,7 +259,7 @@ impl<D: Driver> Wanted<'_, D> {
     ///
     /// # Errors
     /// `OUT_OF_DEVICE_MEMORY`; as [`UsmPool::backend`]; what the native library answers.
-    #[inline]
+    #[inline(always)]
     pub fn take(
         &self,
         submission: &mut Submission<'_, D>,
@@ -288,17 +296,22 @@ impl<D: Driver> Wanted<'_, D> {
             Some(pointer) => pointer,
             None => self.take_fresh(submission, waits, at)?,
         };
-        let (stream, state) = (submission.stream(), submission.state());
-        let zeroed = state.cache.backend(at).is_some_and(|backend| backend.zeroed)
-            && !(kept.is_some() && mutation::is(mutation::Bug::MissingZeroFill));
-        if zeroed && let Err(error) = self.clear(submission, pointer) {
-            let state = submission.state();
-            // Nobody has seen the block, so it is as good as before.
-            let _ = state.cache.give_back(stream, &mut state.position, at, pointer, self.size);
-            return Err(error);
+        let skips_fill = kept.is_some() && mutation::is(mutation::Bug::MissingZeroFill);
+        if unlikely(submission.state().cache.is_zeroed(at)) && !skips_fill {
+            self.clear_or_give_back(submission, at, pointer)?;
         }
         submission.state().cache.enter(at, pointer, self.size);
         Ok(pointer)
+    }
+
+    /// Clears a block that nobody has seen; if that fails, it is as good as before, and goes where it came from.
+    #[cold]
+    #[inline(never)]
+    fn clear_or_give_back(&self, submission: &mut Submission<'_, D>, at: usize, pointer: usize) -> Result<()> {
+        self.clear(submission, pointer).inspect_err(|_| {
+            let (stream, state) = (submission.stream(), submission.state());
+            let _ = state.cache.give_back(stream, &mut state.position, at, pointer, self.size);
+        })
     }
 
     /// The pool, whatever the caller named.
@@ -374,7 +387,7 @@ impl<D: Driver> Command<D> for Allocate<'_, D> {
     type Output = usize;
     const TOUCHES_STREAM: bool = false;
 
-    #[inline]
+    #[inline(always)]
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<usize> {
         let (stream, position) = (submission.stream(), submission.position());
         // On several streams order proves a block free only when the wait list ends with the stream's last command.

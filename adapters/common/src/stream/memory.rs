@@ -174,11 +174,12 @@ impl<D: Driver> Stream<D> {
 
     /// Takes a block of a backend that the stream keeps and whose last use comes before command `position` or is that command,
     /// for a stream that is ordered behind that command. Only tries the lock: the caller holds another stream's.
-    #[cold]
+    #[inline]
     pub fn take_freed_before(&self, backend: &PoolBackend<D>, size: usize, position: u64) -> Option<usize> {
         self.take_in(self.try_lock()?, backend, size, position)
     }
 
+    #[inline(always)]
     fn take_in(&self, mut state: Held<'_, D>, backend: &PoolBackend<D>, size: usize, position: u64) -> Option<usize> {
         // Work of somebody else's may lie between the command and the free; and a capture's positions are no order.
         if !self.is_exact() {

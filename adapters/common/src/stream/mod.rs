@@ -254,6 +254,7 @@ impl<D: Driver> Stream<D> {
         Held { stream: self, guard: ManuallyDrop::new(self.state.lock()) }
     }
 
+    #[inline]
     fn try_lock(&self) -> Option<Held<'_, D>> {
         Some(Held { stream: self, guard: ManuallyDrop::new(self.state.try_lock()?) })
     }
@@ -266,7 +267,18 @@ impl<D: Driver> Stream<D> {
     /// The stream's lock, unless its holder is inside a native call that can block. All events are recorded then but those
     /// of that call's command. Nobody gets it while the stream captures: what is put there for the engine's own ends
     /// would become part of the graph.
+    #[inline]
     pub fn lock_unless_calling(&self) -> Option<Held<'_, D>> {
+        match self.try_lock() {
+            Some(state) if !self.is_capturing() => Some(state),
+            Some(_) => None,
+            None => self.lock_behind_holder(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lock_behind_holder(&self) -> Option<Held<'_, D>> {
         loop {
             if let Some(state) = self.try_lock() {
                 return if self.is_capturing() { None } else { Some(state) };

@@ -17,21 +17,28 @@ impl<D: Driver> StreamState<D> {
     ///
     /// # Errors
     /// What the native library answers.
+    #[inline(always)]
     pub fn wait_for(&mut self, stream: &Stream<D>, event: &Event<D>) -> Result<()> {
         if core::ptr::eq(Arc::as_ptr(&event.stream), stream) || event.is_known_complete() {
             return Ok(());
         }
         if unlikely(event.is_off_stream()) {
-            return match event.as_deferred() {
-                // Of what was never submitted nothing is to be waited for.
-                Some(promise) => promise.event().map_or(Ok(()), |submitted| self.wait_for(stream, submitted)),
-                None => match event.submitted_signal() {
-                    Some(signal) => self.wait_for(stream, &signal),
-                    None => event.let_wait(stream),
-                },
-            };
+            return self.wait_for_off_stream(stream, event);
         }
         self.wait_for_native(stream, event)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_for_off_stream(&mut self, stream: &Stream<D>, event: &Event<D>) -> Result<()> {
+        match event.as_deferred() {
+            // Of what was never submitted nothing is to be waited for.
+            Some(promise) => promise.event().map_or(Ok(()), |submitted| self.wait_for(stream, submitted)),
+            None => match event.submitted_signal() {
+                Some(signal) => self.wait_for(stream, &signal),
+                None => event.let_wait(stream),
+            },
+        }
     }
 
     /// As [`StreamState::wait_for`], for an event of which is known that it is a command's of another stream and not complete.

@@ -90,13 +90,20 @@ impl<T> BiasedLock<T> {
 
     /// The lock if nobody has it, without waiting. It ends the ownership of another thread, whose unlocking then answers
     /// that somebody came ([`Guard::unlock`]); so whoever leaves word before a try that fails can count on its being read.
-    #[cold]
+    #[inline(always)]
     pub fn try_lock(&self) -> Option<Guard<'_, T>> {
         let me = barrier::thread();
         let is_inside = self.busy.load(Ordering::Acquire);
         if self.owner.load(Ordering::Relaxed) == me && !is_inside && self.enter(me) {
             return Some(self.owners_guard());
         }
+        self.try_lock_at_gate()
+    }
+
+    /// As [`BiasedLock::try_lock`] for a thread that is not the owner, or is inside.
+    #[cold]
+    #[inline(never)]
+    fn try_lock_at_gate(&self) -> Option<Guard<'_, T>> {
         fence(Ordering::SeqCst);
         loop {
             let gate = self.gate.try_lock()?;

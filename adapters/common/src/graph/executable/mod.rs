@@ -1,13 +1,14 @@
 //! What can be launched of a graph that is finalised, and changed for later launches.
 //!
 //! The native library wants one thread at a time in an executable graph. A launch locks it and holds the lock over its native
-//! call, which can wait (a full stream, a copy to the heap). **Only launches wait for that lock.** A change alters what is known of
-//! the graph ([`Changes`]), and tells the native library if no launch is on its way; else the next launch does that first, and
-//! answers what the native library then refuses. So a change never waits for the device, in a host task neither.
+//! call, which can wait (a full stream, a copy to the heap). **Nobody waits for that lock with another one held.** A launch that
+//! finds it taken gives its stream back, waits a moment, and is kept for a worker where the moment was not enough. A change alters
+//! what is known of the graph ([`Changes`]), and tells the native library if no launch is on its way; else the next launch does
+//! that first, and answers what the native library then refuses. So neither waits for the device, in a host task either.
 //!
-//! Lock order: a stream, the native graph, then bytes of buffers or the changes. A change has its own lock first and only
-//! tries the native graph's. Must not drop under these locks what a launch or a change replaced ([`Leftovers`]), since memory
-//! and queues may end with it.
+//! Lock order: a stream, the native graph, then bytes of buffers or the changes. A launch only tries the native graph's behind a
+//! stream's, and a change behind its own. Must not drop under these locks what a launch or a change replaced ([`Leftovers`]),
+//! since memory and queues may end with it.
 
 pub mod changes;
 pub mod launch;
@@ -16,6 +17,7 @@ pub mod snapshot;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
@@ -38,6 +40,10 @@ use crate::object::error::Result;
 use crate::queue::Queue;
 use crate::stream::Stream;
 use crate::sync::unlikely::unlikely;
+
+/// How long a launch waits for another thread's: longer than the native call for all but the greatest graphs, unless that waits for
+/// the device.
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// What was replaced, to be dropped without a lock.
 pub struct Leftovers<D: Driver> {
@@ -226,13 +232,33 @@ impl<D: Driver> Executable<D> {
         self.handle
     }
 
+    /// The native graph for a launch, whose stream the caller has locked; `None` while another thread launches.
+    #[inline(always)]
+    pub fn try_native(&self) -> Option<MutexGuard<'_, Native<D>>> {
+        self.native.try_lock()
+    }
+
+    /// Blocks until no launch is on its way. The caller holds no lock.
+    pub fn wait_until_free(&self) {
+        drop(self.native.lock());
+    }
+
+    /// As [`Executable::wait_until_free`] for a moment; whether that was enough.
+    pub fn is_free_soon(&self) -> bool {
+        self.native.try_lock_for(MOMENT).is_some()
+    }
+
     /// Launches on a stream of the queue, whose lock the caller has.
     ///
     /// # Errors
     /// What the native library answers, to changes that it was not told before too.
     #[inline(always)]
-    pub fn launch(&self, queue: &Object<Queue<D>>, place: Place<'_, D>) -> Result<()> {
-        let mut native = self.native.lock();
+    pub fn launch(
+        &self,
+        mut native: MutexGuard<'_, Native<D>>,
+        queue: &Object<Queue<D>>,
+        place: Place<'_, D>,
+    ) -> Result<()> {
         if unlikely(self.has_news.load(Ordering::Acquire)) {
             return self.launch_with(self.changes(), &mut native, queue, place);
         }
@@ -273,8 +299,13 @@ impl<D: Driver> Executable<D> {
     ///
     /// # Errors
     /// As [`Executable::launch`].
-    pub fn launch_as(&self, snapshot: &Arc<Snapshot<D>>, queue: &Object<Queue<D>>, place: Place<'_, D>) -> Result<()> {
-        let mut native = self.native.lock();
+    pub fn launch_as(
+        &self,
+        mut native: MutexGuard<'_, Native<D>>,
+        snapshot: &Arc<Snapshot<D>>,
+        queue: &Object<Queue<D>>,
+        place: Place<'_, D>,
+    ) -> Result<()> {
         let wants_marker = {
             let mut changes = self.changes();
             if changes.are_as(snapshot) {
