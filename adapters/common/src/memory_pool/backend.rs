@@ -76,12 +76,12 @@ pub struct PoolBackend<D: Driver> {
     follows_events: AtomicBool,
     /// Whether a block may serve any stream once its free was reached.
     opportunistic: AtomicBool,
+    backing: Backing<D>,
+    waits: Waits,
     /// Streams that may keep blocks. Padded: queues that finish write it, and what is before is read by every allocation of
     /// every queue (`urbench`'s row "threads: 8, alloc + free 64 KiB").
     pub keepers: CachePadded<Keepers>,
-    waits: Waits,
     closed: AtomicBool,
-    backing: Backing<D>,
     /// The device that the memory is on, or next to.
     pub device: Arc<Object<Device<D>>>,
     taken: AtomicU64,

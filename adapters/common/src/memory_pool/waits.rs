@@ -9,8 +9,9 @@
 use crate::object::error::Result;
 use crate::sync::{AtomicBool, Mutex, Ordering};
 
-/// The state of one pool's memory.
+/// The state of one pool's memory. What every allocation reads comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Waits {
     announced: AtomicBool,
     on: AtomicBool,
