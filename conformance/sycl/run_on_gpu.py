@@ -4,12 +4,16 @@ says of this release is called known, and everything else that fails makes it fa
 
     python3 .carry-sycl/RELEASE-1/run_on_gpu.py take                         each part in turn, from its own folder
     python3 .carry-sycl/RELEASE-N/run_on_gpu.py take wheel programs suite    the last part, and what is to be run
+    python3 /tmp/ur-sycl/RELEASE/run_on_gpu.py wheel programs suite          again, without the parts; or of a copy of that folder,
+                                                                             taken before anything ran, for other devices beside it
 
 wheel      makes an environment from the carried wheels, installs ours into it, lists the devices, removes it again
 programs   the programs of conformance/sycl, or those with one of the words behind `programs=` in their names
 suite      dpctl's own tests
 sim        before the others: on the simulated driver, to try the bundle itself
 unpooled   before the others: with UR_USM_POOL=0; the results are to be the same
+
+The programs want their devices for themselves: `device_info` looks at what memory is free.
 
 The parts are too large to come at once; they are kept in /tmp/ur-sycl (or UR_SYCL_STORE) until the last has come. Whole logs
 are written into OUT, if that is set.
@@ -32,7 +36,8 @@ STEERING = re.compile("ONEAPI_DEVICE_SELECTOR|UR_.*|SIMCUDA_.*|SYCL_.*|PYTHONPAT
 
 
 def main(words):
-    parts = sorted(HERE.glob("part.*"))
+    # Beside a part, or where the parts were taken to.
+    parts = sorted(HERE.glob("part.*")) or sorted((HERE / "parts").glob("part.*"))[:1]
     if len(parts) != 1:
         sys.exit(f"there is no part in {HERE}")
     # Parts are called part.RELEASE.INDEX.COUNT, and a release has a dot in itself.
@@ -60,7 +65,8 @@ class Machine:
 
     def __init__(self, release):
         self.release = release
-        self.store = pathlib.Path(os.environ.get("UR_SYCL_STORE", "/tmp/ur-sycl")) / release
+        taken = pathlib.Path(os.environ.get("UR_SYCL_STORE", "/tmp/ur-sycl")) / release
+        self.store = HERE if (HERE / "parts").is_dir() else taken
         self.parts = self.store / "parts"
         self.all = self.store / "all"
         self.venv = self.store / "venv"
@@ -82,7 +88,9 @@ class Machine:
 
     def take(self, part):
         self.parts.mkdir(parents=True, exist_ok=True)
-        shutil.copy(part, self.parts)
+        if part.parent != self.parts:
+            shutil.copy(part, self.parts)
+            shutil.copy(__file__, self.store)
 
     def unpack(self, count):
         if self.all.is_dir():
