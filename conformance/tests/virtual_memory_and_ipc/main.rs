@@ -7,6 +7,7 @@ mod peers;
 mod physical_memory;
 mod shared_event;
 mod shared_memory;
+mod shared_physical_memory;
 mod shared_timeline;
 mod shared_timeline_ends;
 mod virtual_memory;
