@@ -6,7 +6,7 @@
 
 use core::ffi::c_void;
 use core::ptr::{null, null_mut};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use ur_conformance::ffi::{
@@ -84,6 +84,33 @@ fn copy_on(queue: &Queue, to: *mut c_void, from: *const c_void, after: &[ur_even
     ur!(Enqueue.pfnUSMMemcpy(queue.handle(), CBool::FALSE, to, from, BYTES, count, list, null_mut()))
 }
 
+/// Lets a task's function go on while another thread enqueues behind the task what waits in the driver; gives what the function answers.
+fn let_go_beside<R>(
+    fixture: &Fixture,
+    queue: &Queue,
+    waiting: &Waiting,
+    event: &Event,
+    known: *mut c_void,
+    go: &Sender<()>,
+    answers: &Receiver<R>,
+) -> R {
+    std::thread::scope(|scope| {
+        let (begin, begun) = channel();
+        let enqueueing = scope.spawn(move || {
+            begin.send(()).expect("somebody waits for this");
+            waiting.enqueue(queue, event);
+        });
+        begun.recv().expect("it begins");
+        for _ in 0..ROUNDS {
+            assert_eq!(type_of(fixture.context(), known), ur_usm_type_t::DEVICE);
+        }
+        go.send(()).expect("the task waits for this");
+        let answer = answers.recv().expect("the function ends");
+        enqueueing.join().expect("what waits");
+        answer
+    })
+}
+
 /// Has a host task free, ask and make while another thread enqueues behind it what waits in the driver until it is over.
 fn check(flags: Flags, waiting: impl FnOnce(&Fixture, *mut c_void, *const c_void) -> Waiting) {
     let fixture = Fixture::new();
@@ -109,24 +136,8 @@ fn check(flags: Flags, waiting: impl FnOnce(&Fixture, *mut c_void, *const c_void
         freed
     };
     let Some((answers, event)) = task(&fixture, &queue, &[], function) else { return };
-    std::thread::scope(|scope| {
-        let (begin, begun) = channel();
-        let enqueueing = scope.spawn({
-            let (queue, event, waiting) = (&queue, &event, &waiting);
-            move || {
-                begin.send(()).expect("somebody waits for this");
-                waiting.enqueue(queue, event);
-            }
-        });
-        begun.recv().expect("it begins");
-        for _ in 0..ROUNDS {
-            assert_eq!(type_of(fixture.context(), source.pointer()), ur_usm_type_t::DEVICE);
-        }
-        go.send(()).expect("the task waits for this");
-        let freed = answers.recv().expect("the function ends");
-        assert!(freed.iter().all(|answer| *answer == (true, Code::SUCCESS)), "{flags:?}: {freed:?}");
-        enqueueing.join().expect("what waits");
-    });
+    let freed = let_go_beside(&fixture, &queue, &waiting, &event, source.pointer(), &go, &answers);
+    assert!(freed.iter().all(|answer| *answer == (true, Code::SUCCESS)), "{flags:?}: {freed:?}");
     event.wait();
     queue.finish();
 }
@@ -179,23 +190,8 @@ fn check_launch_in_task(flags: Flags, waiting: impl FnOnce(&Fixture, *mut c_void
         launch()
     };
     let Some((answers, event)) = task(&fixture, &queue, &[], function) else { return };
-    std::thread::scope(|scope| {
-        let (begin, begun) = channel();
-        let enqueueing = scope.spawn({
-            let (queue, event, waiting) = (&queue, &event, &waiting);
-            move || {
-                begin.send(()).expect("somebody waits for this");
-                waiting.enqueue(queue, event);
-            }
-        });
-        begun.recv().expect("it begins");
-        for _ in 0..ROUNDS {
-            assert_eq!(type_of(fixture.context(), source.pointer()), ur_usm_type_t::DEVICE);
-        }
-        go.send(()).expect("the task waits for this");
-        assert_eq!(answers.recv().expect("the function ends"), Code::SUCCESS);
-        enqueueing.join().expect("what waits");
-    });
+    let launched = let_go_beside(&fixture, &queue, &waiting, &event, source.pointer(), &go, &answers);
+    assert_eq!(launched, Code::SUCCESS);
     event.wait();
     queue.finish();
     other.finish();

@@ -41,8 +41,8 @@ use crate::queue::Queue;
 use crate::stream::Stream;
 use crate::sync::unlikely::unlikely;
 
-/// How long a launch waits for another thread's: longer than the native call for all but the greatest graphs, unless that waits for
-/// the device.
+/// How long a launch waits for another thread's before it is kept: many times what the native call takes for a few nodes, and not
+/// long for whoever must not wait.
 const MOMENT: Duration = Duration::from_millis(1);
 
 /// What was replaced, to be dropped without a lock.
