@@ -8,12 +8,13 @@
 //!
 //! A host function and a value wait can order anything, unseen. What had ended when one was over counts as ordered
 //! before the commands behind it: that is a point's `floor`. A stream that is destroyed and has nothing left to do
-//! counts as waited for, and clocks forget it; so a clock is never longer than twice the streams alive.
+//! counts as waited for, and clocks forget it; so a clock is never longer than twice the streams alive. So does a stream of a lost
+//! device: what ran there has ended, and nothing else will.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::RwLock;
 use smallvec::SmallVec;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 static TICK: AtomicU64 = AtomicU64::new(1);
@@ -23,12 +24,17 @@ pub fn tick() -> u64 {
     TICK.fetch_add(1, Ordering::AcqRel)
 }
 
-/// Numbers of the streams that exist or still have work to do.
-static STREAMS: LazyLock<RwLock<HashSet<u64>>> = LazyLock::new(RwLock::default);
+/// Numbers of the streams that exist or still have work to do, and whether their devices are lost.
+static STREAMS: LazyLock<RwLock<HashMap<u64, &'static AtomicBool>>> = LazyLock::new(RwLock::default);
 
-/// A stream begins.
-pub fn stream_begins(stream: u64) {
-    STREAMS.write().insert(stream);
+/// A stream begins, of a device that tells whether it is lost.
+pub fn stream_begins(stream: u64, is_lost: &'static AtomicBool) {
+    STREAMS.write().insert(stream, is_lost);
+}
+
+/// Whether nothing of a stream runs any more, or ever will.
+fn is_over(stream: u64) -> bool {
+    STREAMS.read().get(&stream).is_none_or(|is_lost| is_lost.load(Ordering::Acquire))
 }
 
 /// A stream is gone, its work done.
@@ -90,7 +96,7 @@ impl Clock {
         if self.0.len() > FEW {
             let streams = STREAMS.read();
             if self.0.len() > 2 * streams.len() {
-                self.0.retain(|entry| streams.contains(&entry.0));
+                self.0.retain(|entry| streams.contains_key(&entry.0));
             }
         }
     }
@@ -164,7 +170,7 @@ impl Point {
 
     /// Whether these do or the host did, or something may that cannot be seen.
     pub fn knows(&self, stream: u64, seq: u64) -> bool {
-        self.unseen || self.is_after(stream, seq) || self.host.get(stream) >= seq || !STREAMS.read().contains(&stream)
+        self.unseen || self.is_after(stream, seq) || self.host.get(stream) >= seq || is_over(stream)
     }
 }
 
@@ -224,7 +230,7 @@ impl Uses {
                 const FEW: usize = 8;
                 if self.0.len() > FEW {
                     let streams = STREAMS.read();
-                    self.0.retain(|known| streams.contains(&known.0));
+                    self.0.retain(|known| streams.contains_key(&known.0));
                 }
                 self.0.push((point.stream, point.seq, tick));
             }
@@ -256,10 +262,11 @@ mod tests {
 
     #[test]
     fn a_clock_forgets_streams_that_ended() {
+        static LOST: AtomicBool = AtomicBool::new(false);
         let first = u64::MAX / 2;
         let mut known = Clock::default();
         for stream in first..first + 10_000 {
-            stream_begins(stream);
+            stream_begins(stream, &LOST);
             known.advance(stream, 1);
             stream_ends(stream);
         }

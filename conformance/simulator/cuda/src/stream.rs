@@ -136,7 +136,7 @@ impl Stream {
         in_flight.retain(|known| known.strong_count() > 0);
         in_flight.push(Arc::downgrade(&oldest));
         let id = IDS.fetch_add(1, Ordering::Relaxed);
-        clock::stream_begins(id);
+        clock::stream_begins(id, context.device.lost_flag());
         let channel = channel::of(context.device.ordinal, id);
         Self {
             id,

@@ -137,3 +137,23 @@ fn a_lost_device_fails_its_work_and_still_lets_everything_be_destroyed() {
     assert_eq!(reports(), []);
     assert_eq!(c!(simcudaLoseDevice(7)), 1);
 }
+
+#[test]
+fn a_free_behind_the_loss_of_its_device_comes_after_every_use_that_was_submitted() {
+    let _session = Session::begin();
+    let context: Handle = get!(cuCtxCreate_v2(0, 1));
+    let (of_use, of_free): (Handle, Handle) = (get!(cuStreamCreate(1)), get!(cuStreamCreate(1)));
+    let block = get!(cuMemAllocAsync(64, of_use));
+    ok!(cuStreamSynchronize(of_use));
+    c!(simcudaHoldWork());
+    ok!(cuMemsetD8Async(block, 1, 64, of_use));
+    // No event can be recorded behind the use any more, and nobody waits for it: it has ended, or never begins.
+    assert_eq!(c!(simcudaLoseDevice(1)), 0);
+    c!(simcudaReleaseWork());
+    err!(CUDA_ERROR_DEVICE_UNAVAILABLE, cuStreamSynchronize(of_use));
+    ok!(cuMemFreeAsync(block, of_free));
+    ok!(cuStreamDestroy_v2(of_use));
+    ok!(cuStreamDestroy_v2(of_free));
+    ok!(cuCtxDestroy_v2(context));
+    assert_eq!(reports(), []);
+}
