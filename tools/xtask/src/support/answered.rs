@@ -82,8 +82,9 @@ pub fn compare_waits(workspace: &Workspace, folders: &[PathBuf]) -> Result {
 /// The functions of the map that make something.
 fn makers(text: &str) -> std::result::Result<Vec<String>, toml::de::Error> {
     let map: toml::Table = text.parse()?;
+    let functions = map.get("functions").and_then(toml::Value::as_table).into_iter().flatten();
     let makes = |row: &toml::Value| row.get("makes").and_then(toml::Value::as_bool) == Some(true);
-    Ok(map.iter().filter(|(_, row)| makes(row)).map(|(name, _)| name.clone()).collect())
+    Ok(functions.filter(|(_, row)| makes(row)).map(|(name, _)| name.clone()).collect())
 }
 
 /// The functions of a file of the specification that say when they block.
@@ -151,8 +152,11 @@ mod tests {
 
     #[test]
     fn a_function_that_makes_something_is_known_by_the_map() {
-        let text = "urOne.engine = 'one'\nurOne.makes = true\nurTwo.engine = 'two'\n";
+        let text = "[functions]\nurOne.engine = 'one'\nurOne.makes = true\nurTwo.engine = 'two'\n";
         assert_eq!(makers(text).unwrap(), ["urOne"]);
+        assert!(makers("[functions").is_err());
+        let map = fs::read_to_string(Workspace::find().unwrap().path(MAP)).unwrap();
+        assert!(makers(&map).unwrap().contains(&"urPhysicalMemCreate".to_owned()), "the map is laid out otherwise");
     }
 
     #[test]
