@@ -357,19 +357,28 @@ fn an_allocation_and_a_free_that_come_alone_fail_like_any_other_and_with_no_call
     queue.finish();
 }
 
-/// Nobody has seen the block that could not be cleared.
+/// Nobody has seen the block that could not be cleared, wherever it came from: fresh, kept by the queue, or by another one.
 #[test]
 fn a_block_that_cannot_be_cleared_is_not_handed_out_and_not_lost() {
     let fixture = Fixture::new();
-    let queue = fixture.in_order();
+    let (queue, other) = (fixture.in_order(), fixture.in_order());
     let pool = Plan::new().zeroed().of(&fixture);
+    let take = Take::new(4096).from(&pool);
     for (library, name) in failing("cuMemsetD32Async", "hipMemsetD32Async") {
-        library.fail(&name, 1, status::UNKNOWN);
-        Take::new(4096).from(&pool).refused(Code::ERROR_ADAPTER_SPECIFIC, &queue);
-        library.clear_faults();
+        let refused = |take: &Take, queue: &Queue| {
+            library.fail(&name, 1, status::UNKNOWN);
+            take.refused(Code::ERROR_ADAPTER_SPECIFIC, queue);
+            library.clear_faults();
+            assert_eq!(pool::used(pool.handle()).0, 0);
+        };
+        refused(&take, &queue);
+        give(&queue, take.on(&queue));
+        refused(&take, &queue);
+        let freed = pool::give_after(&queue, take.on(&queue), &[]);
+        refused(&take.clone().after(&[&freed]), &other);
+        give(&other, take.clone().after(&[&freed]).on(&other));
         assert_eq!(pool::used(pool.handle()).0, 0);
-        give(&queue, Take::new(4096).from(&pool).on(&queue));
-        queue.finish();
+        [&queue, &other].into_iter().for_each(Queue::finish);
         pool::trim(&fixture, pool.handle(), 0);
         assert_eq!(Figures::of(pool.handle()).reserved, 0);
     }

@@ -162,6 +162,30 @@ fn USED_is_exact_with_magazines_that_overflow() {
     child::in_process(test, &[("UR_USM_MAGAZINE_BYTES", "8K")], || figures_on(Flags::empty()));
 }
 
+/// Each allocation takes what the other queue has freed, or a part of the room that its frees have left.
+#[test]
+fn USED_is_exact_as_blocks_go_between_queues_that_wait_for_each_other() {
+    let fixture = Fixture::new();
+    let queues = [fixture.in_order(), fixture.in_order()];
+    for pool in [Plan::new().of(&fixture), Plan::new().zeroed().of(&fixture), Plan::new().core_of(&fixture)] {
+        let first = Take::new(3000).from(&pool).on(&queues[1]);
+        let mut freed = give_after(&queues[1], first, &[]);
+        for round in 0..8 {
+            let (queue, last) = (&queues[round % 2], &queues[(round + 1) % 2]);
+            // Another size of the same class, so that what the block's last user paid is not what the next one owes.
+            let size = 2900 + round;
+            let block = Take::new(size).from(&pool).after(&[&freed]).on(queue);
+            assert_eq!(used(pool.handle()), (size, 3000), "round {round}, a block of the other queue");
+            let other = Take::new(64).from(&pool).on(last);
+            assert_eq!(used(pool.handle()), (size + 64, 3000), "round {round}, another block");
+            give(last, other);
+            freed = give_after(queue, block, &[]);
+            assert_eq!(used(pool.handle()), (0, 3000), "round {round}, both freed");
+        }
+        queues.iter().for_each(Queue::finish);
+    }
+}
+
 /// The figures speak of calls, not of what the device has got to.
 #[test]
 fn USED_does_not_wait_for_the_queue() {

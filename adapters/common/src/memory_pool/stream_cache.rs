@@ -39,7 +39,7 @@ pub struct PoolCache<D: Driver> {
 pub enum Served {
     /// A block, written down as live.
     Recycled(usize),
-    /// A block of a zero-initialising pool, not written down yet, with its pool cache.
+    /// A block of a zero-initialising pool, in use but not written down yet, with its pool cache.
     Zeroed(usize, usize),
     /// Nothing is kept of that size in this pool cache.
     Empty(usize),
@@ -95,7 +95,10 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         let Some((at, cache_of_pool)) = found else { return Served::NoCache };
         match take_kept(cache_of_pool, size, proven) {
             None => Served::Empty(at),
-            Some(pointer) if cache_of_pool.backend.zeroed => Served::Zeroed(at, pointer),
+            Some(pointer) if cache_of_pool.backend.zeroed => {
+                note_use(cache_of_pool, size);
+                Served::Zeroed(at, pointer)
+            }
             Some(pointer) => {
                 count_out(cache_of_pool, size);
                 if let Some(entry) = self.live.entry(pointer) {
@@ -113,14 +116,18 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
     }
 
     /// Takes a kept block of a backend whose last use comes before what was counted at `position`, for a stream that is
-    /// ordered behind it. To everybody else it is a kept block until that stream says what became of it.
+    /// ordered behind it. To everybody else it is a kept block until that stream says what became of it
+    /// ([`StreamCache::enter_used`]). It counts as in use on the credit that its free has filled: from the other stream's, all slack
+    /// would have to be brought together, each time that a block goes to and fro.
     #[must_use]
     #[inline]
     pub fn take_freed_before(&mut self, backend: &PoolBackend<D>, size: usize, position: u64) -> Option<usize> {
         let position = if mutation::is(mutation::Bug::ReuseIgnoresOrder) { u64::MAX } else { position };
         let of_backend = |one: &&mut PoolCache<D>| core::ptr::eq(&raw const *one.backend, backend);
         let cache_of_pool = self.pools.iter_mut().flatten().find(of_backend)?;
-        cache_of_pool.free_lists.take_freed_before(block_size(size)?, position)
+        let pointer = cache_of_pool.free_lists.take_freed_before(block_size(size)?, position)?;
+        note_use(cache_of_pool, size);
+        Some(pointer)
     }
 
     /// The pool cache of a backend, made now if there is none; `None` for a backend whose pool is gone.
@@ -169,13 +176,38 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         self.backend(at).is_some_and(|backend| backend.zeroed)
     }
 
-    /// Notes a block that has just come from its backend, of which nobody knows yet.
-    pub fn note_fresh(&mut self, at: usize, pointer: usize) {
-        if let Some(Some(cache_of_pool)) = self.pools.get(at)
-            && cache_of_pool.backend.hides_starts()
-        {
+    /// Notes a block that has just come from its backend, of which nobody knows yet: it is in use.
+    pub fn note_fresh(&mut self, at: usize, pointer: usize, size: usize) {
+        let Some(Some(cache_of_pool)) = self.pools.get(at) else { return };
+        note_use(cache_of_pool, size);
+        if cache_of_pool.backend.hides_starts() {
             self.live.blocks().add_unnamed(pointer);
         }
+    }
+
+    /// Writes a block down as live that is in use already.
+    #[inline]
+    pub fn enter_used(&mut self, at: usize, pointer: usize, size: usize) {
+        let Some(Some(cache_of_pool)) = self.pools.get_mut(at) else { return };
+        cache_of_pool.out += 1;
+        set_out(&mut self.live, cache_of_pool, pointer, size);
+    }
+
+    /// Gives a block back that is in use and that nobody has seen, as [`StreamCache::give_back`] does.
+    ///
+    /// # Errors
+    /// As [`StreamCache::give_back`].
+    pub fn give_back_used(
+        &mut self,
+        stream: &S,
+        position: &mut u64,
+        at: usize,
+        pointer: usize,
+        size: usize,
+    ) -> Result<()> {
+        let Some(Some(cache_of_pool)) = self.pools.get_mut(at) else { return Ok(()) };
+        note_end_of_use(cache_of_pool, size);
+        self.give_back(stream, position, at, pointer, size)
     }
 
     /// Writes a block down as live; undoes [`StreamCache::remove`].
@@ -372,6 +404,18 @@ fn take_kept<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize, proven: b
 #[inline(always)]
 fn count_out<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
     cache_of_pool.out += 1;
+    note_use(cache_of_pool, size);
+}
+
+#[inline(always)]
+fn come_back<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
+    cache_of_pool.out -= 1;
+    note_end_of_use(cache_of_pool, size);
+}
+
+/// In the books of the pool alone.
+#[inline(always)]
+fn note_use<D: Driver>(cache_of_pool: &PoolCache<D>, size: usize) {
     if let Some(credit) = &cache_of_pool.credit
         && let Some(usage) = cache_of_pool.backend.usage()
     {
@@ -379,9 +423,9 @@ fn count_out<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
     }
 }
 
+/// Undoes [`note_use`].
 #[inline(always)]
-fn come_back<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
-    cache_of_pool.out -= 1;
+fn note_end_of_use<D: Driver>(cache_of_pool: &PoolCache<D>, size: usize) {
     if let Some(credit) = &cache_of_pool.credit
         && let Some(usage) = cache_of_pool.backend.usage()
     {

@@ -23,7 +23,7 @@ use crate::stream::{Stream, StreamState};
 const REMEMBERED: usize = 4;
 
 /// A block of at least `size` bytes from the backend of the stream's pool cache `at`, whose last use comes before whatever the
-/// stream is given next. The stream has been made to wait for `waits`.
+/// stream is given next. It is in use, and not written down yet. The stream has been made to wait for `waits`.
 pub(super) fn take_freed_elsewhere<D: Driver>(
     submission: &mut Submission<'_, D>,
     waits: Option<&WaitList<'_, D>>,
@@ -108,7 +108,7 @@ pub(super) fn take_behind_waits<D: Driver>(
         backend.take_behind(key, size, position)
     })?;
     submission.count();
-    submission.state().cache.note_fresh(at, pointer);
+    submission.state().cache.note_fresh(at, pointer, size);
     Some(pointer)
 }
 

@@ -270,37 +270,45 @@ impl<D: Driver> Wanted<'_, D> {
         let pool = self.pool.map_or_else(|| stream.device.current_pool_id(), |pool| pool.id);
         match state.cache.serve(pool, self.kind, self.size, proven) {
             Served::Recycled(pointer) => Ok(pointer),
-            served => self.take_unserved(submission, waits, served),
+            Served::Empty(at) => self.take_elsewhere(submission, waits, at),
+            Served::Zeroed(at, pointer) => self.hand_out(submission, at, pointer, true),
+            Served::NoCache => self.open_and_take(submission, waits),
         }
     }
 
-    /// A block that the stream does not keep, that has to be asked for, or cleared.
+    /// A block that the stream does not keep.
     #[inline(never)]
-    fn take_unserved(
+    fn take_elsewhere(
         &self,
         submission: &mut Submission<'_, D>,
         waits: Option<&WaitList<'_, D>>,
-        served: Served,
+        at: usize,
     ) -> Result<usize> {
-        let (stream, state) = (submission.stream(), submission.state());
-        let (at, kept) = match served {
-            Served::Recycled(pointer) => return Ok(pointer),
-            Served::Zeroed(at, pointer) => (at, Some(pointer)),
-            Served::Empty(at) => (at, reuse::take_freed_elsewhere(submission, waits, at, self.size)),
-            Served::NoCache => {
-                let at = self.open(stream, state)?;
-                (at, reuse::take_freed_elsewhere(submission, waits, at, self.size))
+        match reuse::take_freed_elsewhere(submission, waits, at, self.size) {
+            Some(pointer) => self.hand_out(submission, at, pointer, true),
+            None => {
+                let pointer = self.take_fresh(submission, waits, at)?;
+                self.hand_out(submission, at, pointer, false)
             }
-        };
-        let pointer = match kept {
-            Some(pointer) => pointer,
-            None => self.take_fresh(submission, waits, at)?,
-        };
-        let skips_fill = kept.is_some() && mutation::is(mutation::Bug::MissingZeroFill);
+        }
+    }
+
+    /// As [`Wanted::take_elsewhere`], for a stream that never had to do with the pool.
+    #[cold]
+    fn open_and_take(&self, submission: &mut Submission<'_, D>, waits: Option<&WaitList<'_, D>>) -> Result<usize> {
+        let (stream, state) = (submission.stream(), submission.state());
+        let at = self.open(stream, state)?;
+        self.take_elsewhere(submission, waits, at)
+    }
+
+    /// Makes a block that is in use the caller's; `was_kept` says that some stream kept it.
+    #[inline(always)]
+    fn hand_out(&self, submission: &mut Submission<'_, D>, at: usize, pointer: usize, was_kept: bool) -> Result<usize> {
+        let skips_fill = was_kept && mutation::is(mutation::Bug::MissingZeroFill);
         if unlikely(submission.state().cache.is_zeroed(at)) && !skips_fill {
             self.clear_or_give_back(submission, at, pointer)?;
         }
-        submission.state().cache.enter(at, pointer, self.size);
+        submission.state().cache.enter_used(at, pointer, self.size);
         Ok(pointer)
     }
 
@@ -310,7 +318,7 @@ impl<D: Driver> Wanted<'_, D> {
     fn clear_or_give_back(&self, submission: &mut Submission<'_, D>, at: usize, pointer: usize) -> Result<()> {
         self.clear(submission, pointer).inspect_err(|_| {
             let (stream, state) = (submission.stream(), submission.state());
-            let _ = state.cache.give_back(stream, &mut state.position, at, pointer, self.size);
+            let _ = state.cache.give_back_used(stream, &mut state.position, at, pointer, self.size);
         })
     }
 
@@ -361,7 +369,7 @@ impl<D: Driver> Wanted<'_, D> {
         let (stream, state) = (submission.stream(), submission.state());
         let backend = state.cache.backend(at).ok_or(ur_result_t::ERROR_UNKNOWN)?;
         let pointer = backend.take(&**stream, self.size)?;
-        state.cache.note_fresh(at, pointer);
+        state.cache.note_fresh(at, pointer, self.size);
         Ok(pointer)
     }
 
