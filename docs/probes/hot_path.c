@@ -122,6 +122,23 @@ static void stream_ordered_behind_the_other_queue(void) {
     }
 }
 
+/* Allocations that raise the pool's high-water mark, beside QUEUES queues that have used the pool. */
+static void stream_ordered_more(void) {
+    static int queues = -1;
+    void *block;
+    if (queues < 0) {
+        queues = getenv("QUEUES") == NULL ? 100 : atoi(getenv("QUEUES"));
+        for (int made = 0; made < queues; made++) {
+            ur_queue_handle_t another;
+            CHECK(urQueueCreate(context, device, NULL, &another));
+            CHECK(urEnqueueUSMDeviceAllocExp(another, NULL, 512, NULL, 0, NULL, &block, NULL));
+            CHECK(urEnqueueUSMFreeExp(another, NULL, block, 0, NULL, NULL));
+        }
+    }
+    for (int call = 0; call < CALLS; call++)
+        CHECK(urEnqueueUSMDeviceAllocExp(queue, NULL, 1 << 16, NULL, 0, NULL, &block, NULL));
+}
+
 static void plain_of(size_t size) {
     for (int call = 0; call < CALLS; call++) {
         void *block;
@@ -198,7 +215,7 @@ static const struct {
     {"event", events},         {"chained", chained},
     {"copy", copies},          {"stream-ordered", stream_ordered},
     {"stream-ordered-events", stream_ordered_with_events},
-    {"behind", stream_ordered_behind_the_other_queue},
+    {"behind", stream_ordered_behind_the_other_queue}, {"more", stream_ordered_more},
     {"plain", plain},          {"plain_64k", plain_64k}, {"buffer", buffers},
     {"append", appends},       {"append3", appends_of_three_arguments},
     {"graph", graphs},         {"handover", handovers},

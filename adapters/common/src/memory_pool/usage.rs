@@ -5,15 +5,20 @@
 //! that its local credit cannot pay for looks at the others': it collects all slack there is and raises the mark by what is
 //! still missing. So `use = mark - slack` holds at every moment, and the mark rises exactly when the use does.
 //!
-//! A local credit is spent from by one thread at a time (the holder of the queue's lock); anybody may empty it.
+//! A local credit is spent from by one thread at a time (the holder of the queue's lock); anybody may empty it. A pool may have
+//! thousands of queues, so who collects must look at no credit that nobody has filled since: those that may hold something are
+//! listed, by the free that finds its credit not listed, and one that is met empty is listed no more.
 
-use crate::sync::{Arc, AtomicU64, Mutex, Ordering};
+use crate::sync::unlikely::unlikely;
+use crate::sync::{Arc, AtomicBool, AtomicU64, Mutex, Ordering};
 
 /// One queue's slack, on a cache line of its own, and not on the one that is fetched together with another queue's.
 #[derive(Debug)]
 #[repr(align(128))]
 pub struct LocalCredit {
     headroom: AtomicU64,
+    /// Whether the books know that there may be something in it. Written with the books locked.
+    is_listed: AtomicBool,
 }
 
 impl LocalCredit {
@@ -37,6 +42,9 @@ impl LocalCredit {
 /// A local credit as its queue holds it.
 pub type CreditRef = Arc<LocalCredit>;
 
+/// So many closed credits may be listed in any case.
+const FEW: usize = 16;
+
 /// The books of one pool.
 #[derive(Debug)]
 pub struct Usage {
@@ -47,13 +55,29 @@ pub struct Usage {
 struct Shared {
     mark: u64,
     spare: u64,
-    credits: Vec<CreditRef>,
+    /// Local credits in which there may be something, and closed ones that were listed.
+    listed: Vec<CreditRef>,
+    /// Local credits that are not closed.
+    open: usize,
 }
 
 impl Shared {
-    /// Brings all slack together.
+    /// Brings all slack together. A credit in which there is none is listed no more: its last free has been met before, so each look
+    /// is paid for by a free.
     fn collect(&mut self) {
-        self.spare += self.credits.iter().map(|credit| credit.empty()).sum::<u64>();
+        let Self { spare, listed, .. } = self;
+        listed.retain(|credit| {
+            let mut found = credit.empty();
+            let stays = found > 0;
+            if !stays {
+                // What is earned between the two is found here. Who earns later has read what this exchange wrote, so it sees that
+                // the credit is not listed.
+                credit.is_listed.store(false, Ordering::Relaxed);
+                found = credit.empty();
+            }
+            *spare += found;
+            stays
+        });
     }
 }
 
@@ -62,20 +86,19 @@ impl Usage {
     #[must_use]
     #[allow(clippy::new_without_default, reason = "made in one place")]
     pub fn new() -> Self {
-        Self { shared: Mutex::new(Shared { mark: 0, spare: 0, credits: Vec::new() }) }
+        Self { shared: Mutex::new(Shared { mark: 0, spare: 0, listed: Vec::new(), open: 0 }) }
     }
 
     /// A local credit for one more queue.
     pub fn open(&self) -> CreditRef {
-        let credit = Arc::new(LocalCredit { headroom: AtomicU64::new(0) });
-        self.shared.lock().credits.push(Arc::clone(&credit));
-        credit
+        self.shared.lock().open += 1;
+        Arc::new(LocalCredit { headroom: AtomicU64::new(0), is_listed: AtomicBool::new(false) })
     }
 
     /// Takes a queue's local credit back.
     pub fn close(&self, credit: &CreditRef) {
         let mut shared = self.shared.lock();
-        shared.credits.retain(|known| !Arc::ptr_eq(known, credit));
+        shared.open -= 1;
         shared.spare += credit.empty();
     }
 
@@ -98,8 +121,25 @@ impl Usage {
     }
 
     /// Notes a free by the local credit's queue.
-    pub fn earn(&self, credit: &LocalCredit, bytes: u64) {
+    #[inline]
+    pub fn earn(&self, credit: &CreditRef, bytes: u64) {
         credit.headroom.fetch_add(bytes, Ordering::AcqRel);
+        if unlikely(!credit.is_listed.load(Ordering::Relaxed)) {
+            self.list(credit);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn list(&self, credit: &CreditRef) {
+        let mut shared = self.shared.lock();
+        // Closed ones are empty, and go; as many must have come since the last time.
+        if shared.listed.len() > 2 * shared.open + FEW {
+            shared.collect();
+        }
+        if !credit.is_listed.swap(true, Ordering::Relaxed) {
+            shared.listed.push(Arc::clone(credit));
+        }
     }
 
     /// Notes a free by somebody who has no local credit.
@@ -167,6 +207,44 @@ mod tests {
         assert_eq!((usage.used(), usage.high()), (100, 100));
     }
 
+    fn listed(usage: &Usage) -> usize {
+        usage.shared.lock().listed.len()
+    }
+
+    #[test]
+    fn a_credit_that_nobody_has_filled_since_is_not_looked_at() {
+        let usage = Usage::new();
+        let credits: Vec<_> = (0..1000).map(|_| usage.open()).collect();
+        assert_eq!(listed(&usage), 0, "nothing was earned");
+        for credit in &credits {
+            usage.spend(credit, 8);
+            usage.earn(credit, 8);
+        }
+        usage.spend(&credits[0], 1 << 20);
+        usage.spend(&credits[0], 1 << 20);
+        assert_eq!(listed(&usage), 0, "each was met full once and empty once");
+        usage.earn(&credits[7], 1 << 20);
+        usage.earn(&credits[7], 1);
+        assert_eq!((listed(&usage), usage.used(), usage.high()), (1, (1 << 20) - 1, 2 << 20));
+        usage.spend(&credits[0], 1 << 20);
+        assert_eq!(usage.high(), 2 << 20, "what was earned there serves here");
+    }
+
+    #[test]
+    fn closed_credits_do_not_gather() {
+        let usage = Usage::new();
+        let stays = usage.open();
+        for _ in 0..1000 {
+            let credit = usage.open();
+            usage.spend(&credit, 8);
+            usage.earn(&credit, 8);
+            usage.close(&credit);
+            assert!(listed(&usage) <= FEW + 6);
+        }
+        usage.spend(&stays, 8);
+        assert_eq!((usage.used(), usage.high()), (8, 8));
+    }
+
     proptest! {
         /// Against a counter and its maximum.
         #[test]
@@ -228,6 +306,28 @@ mod model {
             assert!(usage.used() <= 16);
             threads.into_iter().for_each(|thread| thread.join().unwrap());
             assert_eq!((usage.used(), usage.high()), (16, 16));
+        });
+    }
+
+    /// A credit that is met empty is struck off the list while its queue earns.
+    #[test]
+    fn what_is_earned_as_a_credit_leaves_the_list_is_found() {
+        loom::model(|| {
+            let usage = Arc::new(Usage::new());
+            let credit = usage.open();
+            usage.spend(&credit, 24);
+            usage.earn(&credit, 8);
+            assert_eq!(usage.used(), 16);
+            let worker = {
+                let (usage, credit) = (Arc::clone(&usage), Arc::clone(&credit));
+                loom::thread::spawn(move || {
+                    usage.earn(&credit, 8);
+                    usage.earn(&credit, 4);
+                })
+            };
+            assert!(usage.used() <= 16);
+            worker.join().unwrap();
+            assert_eq!(usage.used(), 4);
         });
     }
 
