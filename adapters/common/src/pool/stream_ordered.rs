@@ -271,7 +271,7 @@ impl<D: Driver> Wanted<'_, D> {
         match state.cache.serve(pool, self.kind, self.size, proven) {
             Served::Recycled(pointer) => Ok(pointer),
             Served::Empty(at) => self.take_elsewhere(submission, waits, at),
-            Served::Zeroed(at, pointer) => self.hand_out(submission, at, pointer, true),
+            Served::Zeroed(at, pointer) => self.give_to_caller(submission, at, pointer, true),
             Served::NoCache => self.open_and_take(submission, waits),
         }
     }
@@ -285,10 +285,10 @@ impl<D: Driver> Wanted<'_, D> {
         at: usize,
     ) -> Result<usize> {
         match reuse::take_freed_elsewhere(submission, waits, at, self.size) {
-            Some(pointer) => self.hand_out(submission, at, pointer, true),
+            Some(pointer) => self.give_to_caller(submission, at, pointer, true),
             None => {
                 let pointer = self.take_fresh(submission, waits, at)?;
-                self.hand_out(submission, at, pointer, false)
+                self.give_to_caller(submission, at, pointer, false)
             }
         }
     }
@@ -303,7 +303,13 @@ impl<D: Driver> Wanted<'_, D> {
 
     /// Makes a block that is in use the caller's; `was_kept` says that some stream kept it.
     #[inline(always)]
-    fn hand_out(&self, submission: &mut Submission<'_, D>, at: usize, pointer: usize, was_kept: bool) -> Result<usize> {
+    fn give_to_caller(
+        &self,
+        submission: &mut Submission<'_, D>,
+        at: usize,
+        pointer: usize,
+        was_kept: bool,
+    ) -> Result<usize> {
         let skips_fill = was_kept && mutation::is(mutation::Bug::MissingZeroFill);
         if unlikely(submission.state().cache.is_zeroed(at)) && !skips_fill {
             self.clear_or_give_back(submission, at, pointer)?;
