@@ -413,7 +413,7 @@ fn come_back<D: Driver>(cache_of_pool: &mut PoolCache<D>, size: usize) {
     note_end_of_use(cache_of_pool, size);
 }
 
-/// In the books of the pool alone.
+/// Adds to what the pool says is used, and to nothing of the stream's.
 #[inline(always)]
 fn note_use<D: Driver>(cache_of_pool: &PoolCache<D>, size: usize) {
     if let Some(credit) = &cache_of_pool.credit

@@ -133,7 +133,7 @@ impl Usage {
     #[inline(never)]
     fn list(&self, credit: &CreditRef) {
         let mut shared = self.shared.lock();
-        // Closed ones are empty, and go; as many must have come since the last time.
+        // Strikes off the closed credits, which are empty. At least as many frees as are looked at have come since the last time.
         if shared.listed.len() > 2 * shared.open + FEW {
             shared.collect();
         }
@@ -147,7 +147,7 @@ impl Usage {
         self.shared.lock().spare += bytes;
     }
 
-    /// Notes that a block is out of which somebody without a local credit said the contrary; undoes [`Account::refund`].
+    /// Notes that a block is out of which somebody without a local credit said the contrary; undoes [`Usage::refund`].
     pub fn charge(&self, bytes: u64) {
         self.draw(bytes);
     }
