@@ -3,6 +3,7 @@
 //! Every exported entry point goes through [`call`] or one of its kin; nothing unwinds past it and no error passes without
 //! leaving its message for `urAdapterGetLastError`. The child of a fork gets no further than here.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ur_ffi::ur_result_t;
@@ -60,36 +61,42 @@ fn once_more<D: Driver>(name: &str, first: Error, body: &dyn Fn() -> Result<()>)
 fn run(name: &'static str, body: impl FnOnce() -> Result<()>) -> ur_result_t {
     // Unwind safety: after a panic the objects concerned may be inconsistent but never dangling; the caller
     // is told that the call failed and can only release them.
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(Ok(())) => ur_result_t::SUCCESS,
-        Ok(Err(error)) => failed(&error),
-        Err(panic) => panicked(name, &*panic),
+    // What is cold takes its error with it, or every entry point would have the code that drops it.
+    let code = || match body() {
+        Ok(()) => ur_result_t::SUCCESS,
+        Err(error) => failed(error),
+    };
+    match catch_unwind(AssertUnwindSafe(code)) {
+        Ok(code) => code,
+        Err(panic) => panicked(name, panic),
     }
 }
 
 #[cold]
 fn refused(name: &str) -> ur_result_t {
-    failed(&fork::refusal(name))
+    failed(fork::refusal(name))
 }
 
 #[cold]
-fn failed(error: &Error) -> ur_result_t {
+#[inline(never)]
+fn failed(error: Error) -> ur_result_t {
     if error.is_lost_device() {
         // Its host tasks are waited for by others, who may ask no device.
         loss::look();
     }
-    error::remember(error);
+    error::remember(&error);
     error.code_for_caller()
 }
 
 #[cold]
-fn panicked(name: &str, panic: &(dyn std::any::Any + Send)) -> ur_result_t {
+#[inline(never)]
+fn panicked(name: &str, panic: Box<dyn Any + Send>) -> ur_result_t {
     let text = panic
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "no message".to_owned());
-    failed(&Error::new(ur_result_t::ERROR_UNKNOWN, format!("{name}: internal error, please report it: {text}")))
+    failed(Error::new(ur_result_t::ERROR_UNKNOWN, format!("{name}: internal error, please report it: {text}")))
 }
 
 #[cfg(test)]

@@ -13,14 +13,14 @@ use crate::buffer::pending_uses::CommandStream;
 use crate::buffer::storage::{At, BufferAccess, CapturedBytes, LockedBuffers, Memory, OwnedAccess};
 use crate::command::deferral::{Deferring, Owned};
 use crate::command::submission::Submission;
-use crate::command::{Command, Request, submit, submit_and_wait};
+use crate::command::{Command, Request, erased, submit, submit_and_wait};
 use crate::context::DeviceState;
 use crate::driver::Driver;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::queue::Queue;
 use crate::stream::capture::{self, Capture};
-use crate::usm::from_application::submit_from;
+use crate::usm::from_application::submit_erased_from;
 use crate::usm::graph_writes;
 
 /// What a command does with buffers, whose bytes are locked meanwhile.
@@ -105,7 +105,7 @@ pub fn with_locked_buffers<D: Driver>(
     uses: &[BufferAccess<'_, D>],
     work: impl FnMut(&'static D, &D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()> + Send + 'static,
 ) -> Result<()> {
-    submit_on_buffers(request, blocking, uses, Function(work))
+    submit_erased_on_buffers(request, blocking, uses, Function(work))
 }
 
 /// As [`with_locked_buffers`] for a command that copies to an address of the application's.
@@ -119,7 +119,18 @@ pub fn with_locked_buffers_into<D: Driver>(
     uses: &[BufferAccess<'_, D>],
     function: impl FnMut(&'static D, &D::Stream, &LockedBuffers<'_, '_, '_, D>) -> Result<()> + Send + 'static,
 ) -> Result<()> {
-    submit_on_buffers(request, blocking, uses, IntoApplication { to, function })
+    submit_erased_on_buffers(request, blocking, uses, IntoApplication { to, function })
+}
+
+/// As [`submit_on_buffers`], by a pointer to the command.
+fn submit_erased_on_buffers<D: Driver>(
+    request: &Request<'_, D>,
+    blocking: bool,
+    uses: &[BufferAccess<'_, D>],
+    work: impl Work<D>,
+) -> Result<()> {
+    let command = OnBuffers::new(request.queue, uses, work)?;
+    if blocking { submit_and_wait(request, command) } else { erased::submit(request, command) }
 }
 
 /// Puts a command on its queue that works with buffers of the queue's context.
@@ -148,7 +159,7 @@ pub fn submit_on_buffers_from<D: Driver>(
     work: impl Work<D>,
 ) -> Result<()> {
     let command = OnBuffers::new(request.queue, uses, work)?;
-    submit_from(request, blocking, from, command)
+    submit_erased_from(request, blocking, from, command)
 }
 
 /// As [`with_locked_buffers`] for a command that copies from an address of the application's.
@@ -269,7 +280,7 @@ impl<D: Driver, W: Work<D, Owned = W> + Send + 'static> Owned<D> for OwnedOnBuff
         let mut work = Some(work);
         let submitted = {
             let uses: SmallVec<[_; 2]> = uses.iter().map(OwnedAccess::borrow).collect();
-            submit_on_buffers(request, false, &uses, Lent(&mut work))
+            submit_erased_on_buffers(request, false, &uses, Lent(&mut work))
         };
         end(uses, work);
         submitted

@@ -12,7 +12,7 @@ use crate::command::captured;
 use crate::command::deferral::{self, BoundWaits, Deferring, Owned, Place};
 use crate::command::reusable_event;
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, EventOut, Request, submit};
+use crate::command::{Command, Enqueue, EventOut, Request, erased, submit};
 use crate::device::clock::host_time_ns;
 use crate::device::event_pool::PooledEvent;
 use crate::driver::{Driver, Streams};
@@ -220,7 +220,11 @@ pub(crate) struct Nothing;
 
 impl<D: Driver> Command<D> for Nothing {
     type Output = ();
-    const TOUCHES_STREAM: bool = false;
+
+    #[inline(always)]
+    fn touches_stream(&self) -> bool {
+        false
+    }
 
     #[inline(always)]
     fn put_on(self, _: &mut Submission<'_, D>) -> Result<()> {
@@ -232,7 +236,7 @@ impl<D: Driver> Command<D> for Nothing {
     }
 
     fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
-        Ok((deferral::by_function(|request| submit(request, Self)), ()))
+        Ok((deferral::by_function(|request| erased::submit(request, Self)), ()))
     }
 }
 
@@ -243,7 +247,11 @@ struct Wait<'t, D: Driver> {
 
 impl<D: Driver> Command<D> for Wait<'_, D> {
     type Output = ();
-    const TOUCHES_STREAM: bool = false;
+
+    #[inline(always)]
+    fn touches_stream(&self) -> bool {
+        false
+    }
 
     #[inline(always)]
     fn put_on(self, _: &mut Submission<'_, D>) -> Result<()> {
@@ -257,7 +265,7 @@ impl<D: Driver> Command<D> for Wait<'_, D> {
     fn into_owned(self, deferring: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         let at_turn = (self.at_turn)(deferring.promise);
         let owned = deferral::by_function(move |request| {
-            submit(request, Nothing)?;
+            erased::submit(request, Nothing)?;
             at_turn.run();
             Ok(())
         });

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use ur_ffi::ur_result_t;
 
+use crate::command::erased::Erased;
 use crate::command::submission::Submission;
 use crate::command::{Command, Request};
 use crate::driver::Driver;
@@ -34,16 +35,15 @@ pub(super) fn not_capturable(path: &str) -> Error {
 /// As [`capture_of`] and [`Command::check_capture`]; what the native library answers.
 #[cold]
 #[inline(never)]
-pub(super) fn submit<D: Driver, C: Command<D>>(request: &Request<'_, D>, command: C) -> Result<C::Output> {
+pub(super) fn submit<D: Driver>(request: &Request<'_, D>, command: Erased<'_, D>) -> Result<()> {
     let capture = capture_of(request)?;
     command.check_capture(&capture)?;
     // A call that the library refuses ends the capture, so none is tried without what it may need.
     let _scope = request.queue.device.enter()?;
     let (mut submission, set_aside) = Submission::in_capture(request, &capture)?;
     let captured = CapturedCommand::new(request, &submission, Arc::clone(&capture), set_aside)?;
-    let output = command.put_in_capture(&mut submission, &capture)?;
-    captured.end(request, submission)?;
-    Ok(output)
+    command.put_in_capture(&mut submission, &capture)?;
+    captured.end(request, submission)
 }
 
 /// Makes the stream of a queue that captures come after the wait list, for work that a native command's function captures there.

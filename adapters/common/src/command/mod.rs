@@ -11,6 +11,7 @@ pub mod barrier;
 pub(crate) mod captured;
 pub(crate) mod deferral;
 pub mod enqueue;
+pub(crate) mod erased;
 pub mod graph;
 pub(crate) mod reusable_event;
 pub mod submission;
@@ -19,6 +20,7 @@ use core::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::command::deferral::{Deferring, Owned, Place};
+use crate::command::erased::{Erased, with_erased};
 use crate::command::graph::GraphBuilder;
 use crate::command::submission::{Barrier, Needed, Submission};
 use crate::device::relief;
@@ -42,7 +44,10 @@ pub trait Command<D: Driver>: Sized {
 
     /// Whether the command puts work on the stream in any case. One that does not records and counts by
     /// [`Submission::begin_work`] what it does put there, and is not told apart from the commands before it otherwise.
-    const TOUCHES_STREAM: bool = true;
+    #[inline(always)]
+    fn touches_stream(&self) -> bool {
+        true
+    }
 
     /// Takes what the command needs from what the stream keeps, before anything has happened. A break ends the submission
     /// with that output, and without an event.
@@ -130,14 +135,14 @@ fn attempt<D: Driver, C: Command<D>, const IS_LAST: bool>(
     // What plain queues do not need is out of their way.
     let (stream, target) = if unlikely(!request.queue.is_plain()) {
         if request.queue.capture().is_some() {
-            return captured::submit(request, command);
+            return elsewhere(request, command, Elsewhere::Capture);
         }
         if request.queue.is_deferring() && request.must_be_deferred() {
-            return defer(request, command);
+            return elsewhere(request, command, Elsewhere::Deferred);
         }
         chosen = Target::choose(request)?;
         if request.comes_after_kept(&chosen.barrier) {
-            return defer(request, command);
+            return elsewhere(request, command, Elsewhere::Deferred);
         }
         (&*chosen.stream, Some(&chosen))
     } else {
@@ -149,8 +154,8 @@ fn attempt<D: Driver, C: Command<D>, const IS_LAST: bool>(
         match Needed::by(&request.waits, stream)? {
             Needed::Nothing => None,
             Needed::Waits => Some(&request.waits),
-            Needed::Capture => return captured::submit(request, command),
-            Needed::Submission => return defer(request, command),
+            Needed::Capture => return elsewhere(request, command, Elsewhere::Capture),
+            Needed::Submission => return elsewhere(request, command, Elsewhere::Deferred),
         }
     } else {
         None
@@ -159,7 +164,8 @@ fn attempt<D: Driver, C: Command<D>, const IS_LAST: bool>(
     if let ControlFlow::Break(output) = command.prepare(submission.state())? {
         return Ok(output);
     }
-    if C::TOUCHES_STREAM || is_timed || submission.must_come_after(barrier) {
+    let touches_stream = command.touches_stream();
+    if touches_stream || is_timed || submission.must_come_after(barrier) {
         if let Err(error) = submission.come_after(barrier) {
             return not_ready::<D, C, IS_LAST>(request, command, submission, error);
         }
@@ -176,7 +182,7 @@ fn attempt<D: Driver, C: Command<D>, const IS_LAST: bool>(
         }
     }
     // What puts work on the stream may block in the native library, and others must be able to tell.
-    let native_call = if C::TOUCHES_STREAM { Some(stream.begin_call()) } else { None };
+    let native_call = if touches_stream { Some(stream.begin_call()) } else { None };
     let output = command.put_on(&mut submission);
     drop(native_call);
     let output = output?;
@@ -189,7 +195,26 @@ fn attempt<D: Driver, C: Command<D>, const IS_LAST: bool>(
     Ok(output)
 }
 
-/// As [`not_begun`], for a command whose stream could not be made ready for it.
+/// Where a command goes that is not put on its stream now.
+enum Elsewhere {
+    /// Into a capture.
+    Capture,
+    /// It is kept for later.
+    Deferred,
+}
+
+/// Puts a command elsewhere than on its stream.
+#[cold]
+#[inline(never)]
+fn elsewhere<D: Driver, C: Command<D>>(request: &Request<'_, D>, command: C, place: Elsewhere) -> Result<C::Output> {
+    with_erased(command, |command| match place {
+        Elsewhere::Capture => captured::submit(request, command),
+        Elsewhere::Deferred => defer(request, command),
+    })
+}
+
+/// What is left for a command whose stream could not be made ready for it: one more time behind a relief if it is memory that
+/// was lacking.
 #[cold]
 #[inline(never)]
 fn not_ready<D: Driver, C: Command<D>, const IS_LAST: bool>(
@@ -200,24 +225,22 @@ fn not_ready<D: Driver, C: Command<D>, const IS_LAST: bool>(
 ) -> Result<C::Output> {
     command.undo(submission.state());
     drop(submission);
-    not_begun::<D, C, IS_LAST>(request, command, error)
+    if IS_LAST {
+        return Err(error);
+    }
+    with_erased(command, |command| once_more(request, command, error))
 }
 
-/// What is left for a command of which nothing is on a stream: one more time behind a relief if it is memory that was lacking.
-/// No stream is locked.
+/// As [`not_ready`], of a command of which nothing is on a stream. No stream is locked.
 #[cold]
 #[inline(never)]
-fn not_begun<D: Driver, C: Command<D>, const IS_LAST: bool>(
-    request: &Request<'_, D>,
-    command: C,
-    error: Error,
-) -> Result<C::Output> {
-    if IS_LAST || !relief::is_full(&error) {
+fn once_more<D: Driver>(request: &Request<'_, D>, command: Erased<'_, D>, error: Error) -> Result<()> {
+    if !relief::is_full(&error) {
         return Err(error);
     }
     let device = &request.queue.device.device;
     match relief::relieve(device) {
-        Ok(_) => attempt::<D, C, true>(request, command).map_err(|error| relief::told(error, device)),
+        Ok(_) => attempt::<D, _, true>(request, command).map_err(|error| relief::told(error, device)),
         Err(_) => Err(error),
     }
 }
@@ -229,12 +252,12 @@ fn not_begun<D: Driver, C: Command<D>, const IS_LAST: bool>(
 /// told by its event and by the queue's finish.
 #[cold]
 #[inline(never)]
-fn defer<D: Driver, C: Command<D>>(request: &Request<'_, D>, command: C) -> Result<C::Output> {
+fn defer<D: Driver>(request: &Request<'_, D>, command: Erased<'_, D>) -> Result<()> {
     let waits = request.bind_waits()?;
     let promise = Promise::of_command();
-    let (owned, output) = command.into_owned(&Deferring { request, promise: &promise })?;
+    let (owned, ()) = command.into_owned(&Deferring { request, promise: &promise })?;
     deferral::defer(request, waits, Place::InOrder, &promise, owned);
-    Ok(output)
+    Ok(())
 }
 
 /// As [`submit`], and blocks until the command has finished.
@@ -243,8 +266,13 @@ fn defer<D: Driver, C: Command<D>>(request: &Request<'_, D>, command: C) -> Resu
 /// What the native library answers. Once the command is on the queue its event is returned even if waiting fails.
 #[inline(never)]
 pub fn submit_and_wait<D: Driver, C: Command<D>>(request: &Request<'_, D>, command: C) -> Result<C::Output> {
-    let (output, went) = submit(request, WithStream(command))?;
-    went.finish()?;
+    let mut went = None;
+    let output = with_erased(command, |command| {
+        let ((), to) = submit(request, WithStream(command))?;
+        went = Some(to);
+        Ok(())
+    })?;
+    went.map_or(Ok(()), Went::finish)?;
     Ok(output)
 }
 
@@ -261,9 +289,9 @@ pub(crate) fn keep<D: Driver, C: Command<D>>(
     command: C,
 ) -> Result<C::Output> {
     if !blocking {
-        return defer(request, command);
+        return elsewhere(request, command, Elsewhere::Deferred);
     }
-    let (output, went) = defer(request, WithStream(command))?;
+    let (output, went) = elsewhere(request, WithStream(command), Elsewhere::Deferred)?;
     went.finish()?;
     Ok(output)
 }
@@ -283,7 +311,7 @@ impl<D: Driver> Command<D> for Empty {
     }
 
     fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
-        Ok((deferral::by_function(|request| submit(request, Self)), ()))
+        Ok((deferral::by_function(|request| erased::submit(request, Self)), ()))
     }
 
     fn add_to(self, graph: &mut GraphBuilder<'_, D>) -> Result<()> {

@@ -17,7 +17,7 @@ use crate::command::Command;
 use crate::command::barrier::{self, AtBarrier, put_barrier};
 use crate::command::deferral::{self, Deferring, Owned};
 use crate::command::submission::Submission;
-use crate::command::{EventOut, Request, submit};
+use crate::command::{EventOut, Request, erased};
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::device::clock::host_time_ns;
@@ -97,7 +97,7 @@ pub fn signal<D: Driver>(request: &Request<'_, D>, event: &Object<Event<D>>) -> 
     let mut keeping = None;
     let kept = reusable.signal(&request.queue.device, |record| {
         if request.queue.is_in_order() {
-            return submit(request, Signal { reusable, record, keeping: &mut keeping });
+            return erased::submit(request, Signal { reusable, record, keeping: &mut keeping });
         }
         request.refuse_in_capture("the signal of a reusable event")?;
         if !request.join_must_be_deferred() && put_barrier(request, record)?.is_some() {
@@ -134,7 +134,7 @@ impl<D: Driver> Command<D> for Signal<'_, '_, D> {
             let out = &request.event;
             let (queue, command) = (request.queue, request.command);
             let request = Request { queue, command, waits: request.waits.again(), event: EventOut::none() };
-            let signal = submit(&request, KeptSignal { queue, command, is_timed })?;
+            let signal = erased::submit(&request, KeptSignal { queue, command, is_timed })?;
             barrier::return_recorded_event(out, &signal);
             Ok(())
         });

@@ -10,7 +10,7 @@ use ur_ffi::{ur_command_t, ur_result_t};
 
 use crate::command::deferral::{Deferring, Owned, by_blocking_function, placing};
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, Request, keep, submit};
+use crate::command::{Command, Enqueue, Request, erased, keep, submit};
 use crate::driver::Driver;
 use crate::graph::command_buffer::CommandBuffer;
 use crate::graph::executable::snapshot::Snapshot;
@@ -87,7 +87,7 @@ fn launch_behind_another<D: Driver>(
                 kept => return kept.map(drop),
             }
         }
-        if let Launched::Yes = submit(request, LaunchGraph::new(request, executable, owner))? {
+        if let Launched::Yes = erased::submit(request, LaunchGraph::new(request, executable, owner))? {
             return Ok(());
         }
     }
@@ -210,7 +210,7 @@ fn launch_later<D: Driver>(buffer: Arc<Object<CommandBuffer<D>>>, snapshot: Arc<
         let executable = buffer.executable()?;
         let launch =
             || LaunchSnapshot { queue: request.queue, executable, buffer: &buffer, snapshot: &snapshot, native: None };
-        while let Launched::NotYet = submit(request, launch())? {
+        while let Launched::NotYet = erased::submit(request, launch())? {
             executable.wait_until_free();
         }
         executable.drop_leftovers();

@@ -20,7 +20,7 @@ use ur_ffi::{
 
 use crate::command::deferral::{Deferring, Owned, by_function};
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, Request, submit};
+use crate::command::{Command, Enqueue, Request, erased};
 use crate::context::{Context, DeviceState};
 use crate::device::Device;
 use crate::device::event_pool::PooledEvent;
@@ -121,7 +121,7 @@ impl<D: Driver> ExternalSemaphore<D> {
         signals: bool,
     ) -> Result<()> {
         semaphore.check_queue(name, request.queue)?;
-        submit(request, UseSemaphore { semaphore, value, signals })
+        erased::submit(request, UseSemaphore { semaphore, value, signals })
     }
 
     /// Signals a value beside all queues, and returns when that is done.
@@ -307,8 +307,9 @@ impl<D: Driver> Command<D> for UseSemaphore<'_, D> {
 
     fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         let (deferred, value, signals) = (DeferredUse::new(self.semaphore), self.value, self.signals);
-        let place =
-            move |request: &Request<'_, D>| submit(request, UseSemaphore { semaphore: &deferred.0, value, signals });
+        let place = move |request: &Request<'_, D>| {
+            erased::submit(request, UseSemaphore { semaphore: &deferred.0, value, signals })
+        };
         Ok((by_function(place), ()))
     }
 }
@@ -344,7 +345,7 @@ pub fn wait<D: Driver>(
     let request = enqueue.request(ur_command_t::EXTERNAL_SEMAPHORE_WAIT_EXP);
     semaphore.check_queue(NAME, request.queue)?;
     let value = semaphore.value(NAME, has_value.then_some(value))?;
-    submit(&request, UseSemaphore { semaphore, value, signals: false })
+    erased::submit(&request, UseSemaphore { semaphore, value, signals: false })
 }
 
 /// `urBindlessImagesSignalExternalSemaphoreExp`.
@@ -361,5 +362,5 @@ pub fn signal<D: Driver>(
     let request = enqueue.request(ur_command_t::EXTERNAL_SEMAPHORE_SIGNAL_EXP);
     semaphore.check_queue(NAME, request.queue)?;
     let value = semaphore.value(NAME, has_value.then_some(value))?;
-    submit(&request, UseSemaphore { semaphore, value, signals: true })
+    erased::submit(&request, UseSemaphore { semaphore, value, signals: true })
 }

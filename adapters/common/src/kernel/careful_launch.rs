@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::command::deferral::{Deferring, Owned};
 use crate::command::submission::Submission;
-use crate::command::{Command, Request, submit};
+use crate::command::{Command, Request, erased};
 use crate::context::DeviceState;
 use crate::driver::{Driver, LaunchShape};
 use crate::kernel::argument_list::ArgumentList;
@@ -100,6 +100,9 @@ impl<D: Driver> Owned<D> for OwnedLaunch<D> {
         let (list, sizes, device) = (self.values.pointers(), self.values.sizes(), &*request.queue.device);
         let Self { module, function, shape, properties, .. } = &*self;
         let (function, shape, properties) = (*function, *shape, properties.as_ref());
-        submit(request, CarefulLaunch { module, device, properties, function, shape, arguments: list.as_ptr(), sizes })
+        erased::submit(
+            request,
+            CarefulLaunch { module, device, properties, function, shape, arguments: list.as_ptr(), sizes },
+        )
     }
 }

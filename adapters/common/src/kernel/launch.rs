@@ -7,7 +7,7 @@
 use ur_ffi::{ur_command_t, ur_exp_kernel_arg_properties_t, ur_kernel_launch_ext_properties_t, ur_result_t};
 
 use crate::buffer::command::submit_on_buffers;
-use crate::command::{Empty, Enqueue, Request, submit};
+use crate::command::{Empty, Enqueue, Request, erased, submit};
 use crate::driver::{Driver, LaunchShape};
 use crate::kernel::argument_list::{ArgumentList, ArgumentStorage};
 use crate::kernel::careful_launch::{CarefulLaunch, LaunchOf};
@@ -157,7 +157,7 @@ fn launch_carefully<D: Driver>(
     list.fill(arguments, function.parameters.as_deref())?;
     let Some((grid, block)) = divided else {
         // Nothing to run; the command still takes its turn on the stream, and has its event.
-        return submit(request, Empty);
+        return erased::submit(request, Empty);
     };
     let dynamic_shared = if list.dynamic_shared > 0 { kernel.local_bytes(list.dynamic_shared)? } else { 0 };
     // Not above the device's limit, so it fits.
@@ -197,7 +197,7 @@ fn special<D: Driver>(
     let (module, device, function_raw) = (&kernel.module, &*queue.device, function.raw);
     let launch = LaunchOf { module, device, properties, function: function_raw, shape, sizes };
     if !list.objects {
-        return submit(request, launch.with(list));
+        return erased::submit(request, launch.with(list));
     }
     // SAFETY: the entry point's handles, which C owes to be alive during the call.
     let objects = unsafe { memory_object::arguments::of_launch(request, arguments, function.parameters.as_deref()) }?;

@@ -8,7 +8,7 @@ use ur_ffi::{ur_command_t, ur_rect_offset_t, ur_rect_region_t, ur_result_t};
 
 use crate::command::deferral::{Deferring, Owned, by_blocking_function};
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, Request, submit, submit_and_wait};
+use crate::command::{Command, Enqueue, Request, erased, submit_and_wait};
 use crate::context::DeviceState;
 use crate::device::relief::reclaiming;
 use crate::driver::Driver;
@@ -21,7 +21,7 @@ use crate::object::error::{Error, Result};
 use crate::object::params::Address;
 use crate::queue::Queue;
 use crate::stream::staging::Staging;
-use crate::usm::from_application::submit_from;
+use crate::usm::from_application::submit_erased_from;
 use crate::usm::rows::MAX_PITCH;
 use std::sync::Arc;
 
@@ -119,9 +119,9 @@ pub fn transfer<D: Driver, const WRITES: bool>(
     let command = ImageTransfer { transfer, memory, image, queue: request.queue };
     if WRITES {
         let from = host.addr()..host.addr().saturating_add(span);
-        return submit_from(&request, blocking, from, command);
+        return submit_erased_from(&request, blocking, from, command);
     }
-    if blocking { submit_and_wait(&request, command) } else { submit(&request, command) }
+    if blocking { submit_and_wait(&request, command) } else { erased::submit(&request, command) }
 }
 
 /// A copy between an image and the application's memory.
@@ -157,7 +157,7 @@ impl<D: Driver> Command<D> for ImageTransfer<'_, D> {
             let image = memory.image()?;
             // By now it may have forgotten a queue that had nothing to do.
             let _coming = image.prepare_for(request.queue)?;
-            submit(request, ImageTransfer { transfer, memory: &memory, image, queue: request.queue })
+            erased::submit(request, ImageTransfer { transfer, memory: &memory, image, queue: request.queue })
         })
     }
 }
@@ -227,9 +227,9 @@ fn submit_copy<D: Driver>(
         let stream = queue.is_in_order().then(|| queue.first());
         let size = read.size.iter().product::<usize>() * from.pixel.bytes();
         let staging = reclaiming(&queue.device.device, || from.staging().take(&queue.device.native, stream, size))?;
-        return submit(request, LayerCopy { device: &queue.device, image: from, copy, staging });
+        return erased::submit(request, LayerCopy { device: &queue.device, image: from, copy, staging });
     }
-    submit(request, ImageCopy { device: &queue.device, from, to, copy })
+    erased::submit(request, ImageCopy { device: &queue.device, from, to, copy })
 }
 
 /// What is copied where, with the memory objects that the images are.

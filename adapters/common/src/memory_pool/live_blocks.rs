@@ -326,6 +326,7 @@ pub struct LiveBlocks {
 }
 
 impl LiveBlocks {
+    #[inline(always)]
     fn leaf(&self, address: usize) -> Option<&Leaf> {
         let [top, middle, low] = indexes(address)?;
         self.top.get()?.get(top)?.get(middle)?.get(low)

@@ -15,7 +15,7 @@ use ur_ffi::{
 use crate::command::barrier::Nothing;
 use crate::command::deferral::{Deferring, Owned, by_function};
 use crate::command::submission::Submission;
-use crate::command::{Command, Request, submit};
+use crate::command::{Command, Request, erased, submit};
 use crate::context::{Context, DeviceState};
 use crate::device::relief::is_full;
 use crate::driver::{Driver, MemoryKind};
@@ -399,7 +399,11 @@ struct Allocate<'a, D: Driver> {
 
 impl<D: Driver> Command<D> for Allocate<'_, D> {
     type Output = usize;
-    const TOUCHES_STREAM: bool = false;
+
+    #[inline(always)]
+    fn touches_stream(&self) -> bool {
+        false
+    }
 
     #[inline(always)]
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<usize> {
@@ -422,7 +426,7 @@ impl<D: Driver> Command<D> for Allocate<'_, D> {
             let _ = free_unused(context, pointer);
             return Err(error);
         }
-        Ok((by_function(|request| submit(request, Nothing)), pointer))
+        Ok((by_function(|request| erased::submit(request, Nothing)), pointer))
     }
 
     fn check_capture(&self, capture: &Capture<D>) -> Result<()> {

@@ -11,7 +11,7 @@ use ur_ffi::{ur_command_t, ur_event_handle_t, ur_queue_handle_t, ur_result_t, ur
 
 use crate::command::deferral::{Deferring, Owned, by_function};
 use crate::command::submission::Submission;
-use crate::command::{Command, Request, submit};
+use crate::command::{Command, Request, erased, submit};
 use crate::context::Context;
 use crate::device::adapter;
 use crate::driver::Driver;
@@ -100,7 +100,11 @@ enum Freed {
 
 impl<D: Driver> Command<D> for Free {
     type Output = Freed;
-    const TOUCHES_STREAM: bool = false;
+
+    #[inline(always)]
+    fn touches_stream(&self) -> bool {
+        false
+    }
 
     #[inline(always)]
     fn prepare(&mut self, state: &mut StreamState<D>) -> Result<ControlFlow<Freed>> {
@@ -162,7 +166,11 @@ struct FreeClaimed<'a, D: Driver> {
 
 impl<D: Driver> Command<D> for FreeClaimed<'_, D> {
     type Output = ();
-    const TOUCHES_STREAM: bool = false;
+
+    #[inline(always)]
+    fn touches_stream(&self) -> bool {
+        false
+    }
 
     fn put_on(self, submission: &mut Submission<'_, D>) -> Result<()> {
         let (stream, state) = (submission.stream(), submission.state());
@@ -255,7 +263,8 @@ fn free_elsewhere<D: Driver>(request: &Request<'_, D>, pointer: usize, pool: Opt
     let context = &request.queue.context;
     let Some(claimed) = context.registry.claim(pointer) else {
         if context.graph_memory.take(pointer) {
-            return submit(request, FreeOfGraph { pointer }).inspect_err(|_| context.graph_memory.put_back(pointer));
+            return erased::submit(request, FreeOfGraph { pointer })
+                .inspect_err(|_| context.graph_memory.put_back(pointer));
         }
         return Err(not_a_block("urEnqueueUSMFreeExp", context, pointer));
     };

@@ -14,13 +14,13 @@ use ur_ffi::{ur_command_t, ur_result_t};
 
 use crate::command::deferral::{Deferring, Owned, by_blocking_function};
 use crate::command::submission::Submission;
-use crate::command::{Command, Request, submit, submit_and_wait};
+use crate::command::{Command, Request, erased, submit_and_wait};
 use crate::context::Context;
 use crate::context::DeviceState;
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::{Error, Result};
 use crate::program::Program;
-use crate::usm::from_application::submit_from;
+use crate::usm::from_application::submit_erased_from;
 
 /// The address of `count` bytes of a program's variable on the queue's device.
 fn find<D: Driver>(
@@ -86,7 +86,7 @@ impl<D: Driver> Command<D> for CopyGlobal<'_, D> {
         Ok((
             // The other side can be memory that the native library does not know.
             by_blocking_function(move |request| {
-                submit(request, CopyGlobal { device: &request.queue.device, program: &program, to, from, size })
+                erased::submit(request, CopyGlobal { device: &request.queue.device, program: &program, to, from, size })
             }),
             (),
         ))
@@ -113,7 +113,7 @@ pub fn write<D: Driver>(
     let request = enqueue.request(COMMAND);
     let to = find(NAME, &request, program, name, count, offset)?;
     let copy = CopyGlobal { device: &request.queue.device, program, to, from: from.addr(), size: count };
-    submit_from(&request, blocking, from.addr()..from.addr().saturating_add(count), copy)
+    submit_erased_from(&request, blocking, from.addr()..from.addr().saturating_add(count), copy)
 }
 
 /// `urEnqueueDeviceGlobalVariableRead`.
@@ -134,7 +134,7 @@ pub fn read<D: Driver>(
     let request = enqueue.request(COMMAND);
     let from = find(NAME, &request, program, name, count, offset)?;
     let copy = CopyGlobal { device: &request.queue.device, program, to: to.addr(), from, size: count };
-    if blocking { submit_and_wait(&request, copy) } else { submit(&request, copy) }
+    if blocking { submit_and_wait(&request, copy) } else { erased::submit(&request, copy) }
 }
 
 /// `urUSMContextMemcpyExp`: runs on a stream of no queue and returns when the bytes are there. It is ordered after nothing

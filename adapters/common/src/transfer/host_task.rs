@@ -17,7 +17,7 @@ use ur_ffi::{ur_command_t, ur_exp_host_task_properties_t, ur_ext_host_task_statu
 
 use crate::command::deferral::{self, Deferring, Owned, Place};
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, Request, submit};
+use crate::command::{Command, Enqueue, Request, erased};
 use crate::device::deferred::{TaskFunction, TaskInFlight};
 use crate::device::native_context::pinned_words::{PinnedWord, PinnedWords};
 use crate::device::worker::PendingJob;
@@ -209,5 +209,5 @@ fn put<D: Driver>(request: &Request<'_, D>, work: &Work<D>) -> Result<()> {
     let mut command = HostTask { job: None, word: Some(word), words, work: work.clone() };
     command.job = Some(worker::expect(device.group, Box::new(move |outcome| task.run(outcome)))?);
     device.watch_for_loss()?;
-    submit(request, command)
+    erased::submit(request, command)
 }

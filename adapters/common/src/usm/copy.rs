@@ -5,7 +5,7 @@ use ur_ffi::{ur_command_t, ur_result_t};
 use crate::command::deferral::{Deferring, Owned, by_function_that_may_block};
 use crate::command::graph::GraphBuilder;
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, Request, submit};
+use crate::command::{Command, Enqueue, Request, erased};
 use crate::context::{Context, DeviceState};
 use crate::driver::graphs::CopyNode;
 use crate::driver::{Driver, MemoryKind};
@@ -82,8 +82,9 @@ impl<D: Driver> Command<D> for Copy<'_, D> {
 
     fn into_owned(self, deferring: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         let Self { to, from, size, .. } = self;
-        let place =
-            move |request: &Request<'_, D>| submit(request, Copy { device: &request.queue.device, to, from, size });
+        let place = move |request: &Request<'_, D>| {
+            erased::submit(request, Copy { device: &request.queue.device, to, from, size })
+        };
         let may_wait = may_wait(&deferring.request.queue.context, to, from);
         Ok((by_function_that_may_block(may_wait, place), ()))
     }

@@ -8,7 +8,7 @@ use ur_ffi::{ur_command_t, ur_result_t};
 use crate::command::deferral::{Deferring, Owned, by_function_that_may_block};
 use crate::command::graph::GraphBuilder;
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, Request, submit};
+use crate::command::{Command, Enqueue, Request, erased, submit};
 use crate::context::DeviceState;
 use crate::driver::graphs::FillNode;
 use crate::driver::{Driver, Rows};
@@ -114,7 +114,7 @@ impl<D: Driver> Command<D> for Fill<'_, D> {
         let (to, pattern, size) = (self.to, self.pattern.to_vec(), self.size);
         let may_block = plan(to, &pattern, D::STRIDED_WIDTHS).may_block();
         let place = move |request: &Request<'_, D>| {
-            submit(request, Fill { device: &request.queue.device, to, pattern: &pattern, size })
+            erased::submit(request, Fill { device: &request.queue.device, to, pattern: &pattern, size })
         };
         Ok((by_function_that_may_block(may_block, place), ()))
     }

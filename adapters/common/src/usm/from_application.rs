@@ -12,6 +12,7 @@
 use core::ops::{ControlFlow, Range};
 
 use crate::command::deferral::{Deferring, Owned, barrier_of, placing};
+use crate::command::erased::{Erased, with_erased};
 use crate::command::graph::GraphBuilder;
 use crate::command::submission::Submission;
 use crate::command::{Command, Request, keep, submit, submit_and_wait};
@@ -40,6 +41,29 @@ pub(crate) fn submit_from<D: Driver, C: Command<D>>(
         return keep(request, blocking, command);
     }
     if unlikely(blocking) { submit_and_wait(request, command) } else { submit(request, command) }
+}
+
+/// As [`submit_from`], for a command that nobody enqueues so often that an indirect call counts.
+///
+/// # Errors
+/// As [`submit_from`].
+pub(crate) fn submit_erased_from<D: Driver, C: Command<D>>(
+    request: &Request<'_, D>,
+    blocking: bool,
+    from: Range<usize>,
+    command: C,
+) -> Result<C::Output> {
+    with_erased(command, |command| submit_one_from(request, blocking, from, command))
+}
+
+#[inline(never)]
+fn submit_one_from<D: Driver>(
+    request: &Request<'_, D>,
+    blocking: bool,
+    from: Range<usize>,
+    command: Erased<'_, D>,
+) -> Result<()> {
+    submit_from(request, blocking, from, command)
 }
 
 /// Whether something that is on its way may write the bytes: a host task anything, a graph what it was told to.
@@ -80,7 +104,10 @@ struct FromApplication<C> {
 impl<D: Driver, C: Command<D>> Command<D> for FromApplication<C> {
     type Output = C::Output;
 
-    const TOUCHES_STREAM: bool = C::TOUCHES_STREAM;
+    #[inline(always)]
+    fn touches_stream(&self) -> bool {
+        self.command.touches_stream()
+    }
 
     #[inline(always)]
     fn prepare(&mut self, state: &mut StreamState<D>) -> Result<ControlFlow<Self::Output>> {

@@ -10,7 +10,7 @@ use ur_ffi::{ur_command_t, ur_result_t, ur_usm_advice_flags_t as Flags, ur_usm_m
 
 use crate::command::deferral::{Deferring, Owned, by_function};
 use crate::command::submission::Submission;
-use crate::command::{Command, Empty, Enqueue, submit};
+use crate::command::{Command, Empty, Enqueue, erased};
 use crate::context::{Context, DeviceState};
 use crate::device::native_context::owned;
 use crate::driver::memory::{Advice, MemoryLocation};
@@ -93,9 +93,9 @@ pub fn prefetch<D: Driver>(
     let to_host = flags.contains(ur_usm_migration_flags_t::DEVICE_TO_HOST);
     let to = if to_host { MemoryLocation::Host } else { MemoryLocation::Device(request.queue.device.device.raw) };
     if !moves {
-        return submit(&request, Empty);
+        return erased::submit(&request, Empty);
     }
-    submit(&request, Prefetch { memory: memory.addr(), size, to })
+    erased::submit(&request, Prefetch { memory: memory.addr(), size, to })
 }
 
 /// A move of managed memory.
@@ -113,7 +113,7 @@ impl<D: Driver> Command<D> for Prefetch<D> {
     }
 
     fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
-        Ok((by_function(move |request| submit(request, self)), ()))
+        Ok((by_function(move |request| erased::submit(request, self)), ()))
     }
 
     fn check_capture(&self, _: &Capture<D>) -> Result<()> {
@@ -185,11 +185,11 @@ pub fn advise<D: Driver>(enqueue: Enqueue<'_, D>, memory: Address, size: usize, 
     let queue = request.queue;
     let moves = check_advise("urEnqueueUSMAdvise", &queue.context, &queue.device, memory, size, flags)?;
     if !moves {
-        return submit(&request, Empty);
+        return erased::submit(&request, Empty);
     }
     let accessed_by = flags.intersects(Flags::SET_ACCESSED_BY_DEVICE).then_some(queue.device.device.raw);
     let own = advisable(&queue.context, memory.addr(), size, accessed_by);
-    submit(&request, Advise { device: &request.queue.device, memory: own.start, size: own.len(), flags })
+    erased::submit(&request, Advise { device: &request.queue.device, memory: own.start, size: own.len(), flags })
 }
 
 /// The bytes that advice can be about. Native advice is about pages, and those of a plain block may be its neighbours' too, so
@@ -254,7 +254,9 @@ impl<D: Driver> Command<D> for Advise<'_, D> {
     fn into_owned(self, _: &Deferring<'_, D>) -> Result<(Box<dyn Owned<D>>, ())> {
         let Self { memory, size, flags, .. } = self;
         Ok((
-            by_function(move |request| submit(request, Advise { device: &request.queue.device, memory, size, flags })),
+            by_function(move |request| {
+                erased::submit(request, Advise { device: &request.queue.device, memory, size, flags })
+            }),
             (),
         ))
     }

@@ -8,7 +8,7 @@ use ur_ffi::{ur_command_t, ur_result_t, ur_usm_desc_t};
 
 use crate::command::deferral::{Deferring, Owned, by_function_that_may_block};
 use crate::command::submission::Submission;
-use crate::command::{Command, Enqueue, Request, submit};
+use crate::command::{Command, Enqueue, Request, erased};
 use crate::context::Context;
 use crate::context::DeviceState;
 use crate::device::Device;
@@ -27,7 +27,7 @@ use crate::stream::ROOM;
 use crate::stream::capture::Capture;
 use crate::usm::copy::may_wait;
 use crate::usm::fill::{Plan, lay_down, plan};
-use crate::usm::from_application::submit_from;
+use crate::usm::from_application::submit_erased_from;
 use crate::usm::graph_writes;
 use crate::usm::{Plain, check_alignment};
 
@@ -141,7 +141,7 @@ pub fn memcpy<D: Driver>(
     let copy = CopyRows { device: &request.queue.device, rows: ValidRows(Copy2D { to, from, width, height }) };
     // No overflow: the check has seen that the rows fit the address space.
     let last = from.address + (height - 1) * from_pitch + width;
-    submit_from(&request, blocking, from.address..last, copy)
+    submit_erased_from(&request, blocking, from.address..last, copy)
 }
 
 /// A copy of rows.
@@ -169,7 +169,8 @@ impl<D: Driver> Command<D> for CopyRows<'_, D> {
         let rows = self.rows;
         let may_wait = may_wait(&deferring.request.queue.context, rows.0.to.address, rows.0.from.address);
         let may_block = may_wait || rows.calls() as u64 > ROOM;
-        let place = move |request: &Request<'_, D>| submit(request, CopyRows { device: &request.queue.device, rows });
+        let place =
+            move |request: &Request<'_, D>| erased::submit(request, CopyRows { device: &request.queue.device, rows });
         Ok((by_function_that_may_block(may_block, place), ()))
     }
 }
@@ -248,7 +249,7 @@ pub fn fill<D: Driver>(
         ));
     }
     let fill = Fill { to: to.addr(), pitch, width, height, pattern };
-    submit(&request, FillRows { device: &request.queue.device, fill })
+    erased::submit(&request, FillRows { device: &request.queue.device, fill })
 }
 
 /// A pattern that is repeated over rows, which are writable until it has finished.
@@ -275,7 +276,7 @@ impl<D: Driver> Command<D> for FillRows<'_, D> {
         let pattern = pattern.to_vec();
         let place = move |request: &Request<'_, D>| {
             let fill = Fill { to, pitch, width, height, pattern: &pattern };
-            submit(request, FillRows { device: &request.queue.device, fill })
+            erased::submit(request, FillRows { device: &request.queue.device, fill })
         };
         Ok((by_function_that_may_block(may_block, place), ()))
     }

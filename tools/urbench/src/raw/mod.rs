@@ -60,6 +60,12 @@ unsafe impl Sync for Raw {}
 /// Bytes of the buffers for copies.
 pub const COPY: usize = 4096;
 
+/// What a thread had current.
+enum Before {
+    Context(Handle),
+    Device(c_int),
+}
+
 impl Raw {
     /// Opens the first of the libraries that can be opened and makes what the cases use, on the device with this UUID or,
     /// without one, the first.
@@ -117,17 +123,23 @@ impl Raw {
 
     /// Runs something with the context or device current, and gives the thread back what it had.
     fn current<T>(&self, run: impl FnOnce(&Functions) -> Result<T, Failure>) -> Result<T, Failure> {
+        let before = self.enter()?;
+        let result = run(&self.functions);
+        self.give_back(&before)?;
+        result
+    }
+
+    /// Makes the context or device current; gives what was.
+    fn enter(&self) -> Result<Before, Failure> {
         match &self.functions.place {
             Place::Context { get, set, .. } => {
                 let mut before: Handle = null_mut();
-                // SAFETY: a live context and a writable output; the second call restores what the first saw.
+                // SAFETY: a live context and a writable output.
                 unsafe {
                     check!(get, (&raw mut before))?;
                     check!(set, (self.context))?;
-                    let result = run(&self.functions);
-                    check!(set, (before))?;
-                    result
                 }
+                Ok(Before::Context(before))
             }
             Place::Device { get, set } => {
                 let mut before = 0;
@@ -135,10 +147,20 @@ impl Raw {
                 unsafe {
                     check!(get, (&raw mut before))?;
                     check!(set, (self.device))?;
-                    let result = run(&self.functions);
-                    check!(set, (before))?;
-                    result
                 }
+                Ok(Before::Device(before))
+            }
+        }
+    }
+
+    /// Makes current what [`Raw::enter`] saw.
+    fn give_back(&self, before: &Before) -> Result<(), Failure> {
+        // SAFETY: what was current is alive or null.
+        unsafe {
+            match (&self.functions.place, before) {
+                (Place::Context { set, .. }, Before::Context(context)) => check!(set, (*context)),
+                (Place::Device { set, .. }, Before::Device(device)) => check!(set, (*device)),
+                _ => unreachable!("an API has contexts or ordinals"),
             }
         }
     }

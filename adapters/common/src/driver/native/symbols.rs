@@ -67,8 +67,15 @@ macro_rules! symbol_table {
             /// What the library exports under the name has the signature `T`; the pointer is not used after the library
             /// is closed.
             unsafe fn find<T: Copy>(library: &$library, name: &str) -> Option<T> {
-                // SAFETY: the caller vouches for the signature.
-                unsafe { library.get::<T>(name.as_bytes()) }.ok().map(|symbol| *symbol)
+                type Function = unsafe extern "C" fn();
+                const { assert!(size_of::<T>() == size_of::<Function>()) };
+                // One lookup for all signatures, or each would be compiled anew.
+                fn function(library: &$library, name: &str) -> Option<Function> {
+                    // SAFETY: nobody calls it by this signature.
+                    unsafe { library.get::<Function>(name.as_bytes()) }.ok().map(|symbol| *symbol)
+                }
+                // SAFETY: the caller vouches for the signature, so `T` is a pointer to a function.
+                function(library, name).map(|function| unsafe { ::core::mem::transmute_copy(&function) })
             }
         }
     };

@@ -246,6 +246,7 @@ impl Shard {
         })
     }
 
+    #[inline]
     fn kept(&self) -> usize {
         self.kept.load(Ordering::Relaxed)
     }

@@ -25,15 +25,28 @@ pub enum Rules {
 
 /// Runs one native call.
 pub fn run(entry: &'static Entry, rules: Rules, body: impl FnOnce() -> Result) -> CUresult {
-    entry.count();
-    let outer = reports::enter(entry.name);
-    let result = match admit(entry.name, rules) {
-        Ok(()) => catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
-            reports::add(Misuse::Internal, "panicked");
-            Err(CUDA_ERROR_UNKNOWN)
-        }),
-        Err(error) => Err(error),
+    let (outer, admitted) = begin(entry, rules);
+    let result = match admitted {
+        Ok(()) => catch_unwind(AssertUnwindSafe(body)),
+        Err(error) => Ok(Err(error)),
     };
+    end(entry, outer, result)
+}
+
+/// What comes before every call; gives the function that this thread was in before.
+#[inline(never)]
+fn begin(entry: &'static Entry, rules: Rules) -> (&'static str, Result) {
+    entry.count();
+    (reports::enter(entry.name), admit(entry.name, rules))
+}
+
+/// What comes behind every call.
+#[inline(never)]
+fn end(entry: &'static Entry, outer: &'static str, result: std::thread::Result<Result>) -> CUresult {
+    let result = result.unwrap_or_else(|_| {
+        reports::add(Misuse::Internal, "panicked");
+        Err(CUDA_ERROR_UNKNOWN)
+    });
     faults::on_return(entry.name);
     reports::enter(outer);
     result.err().unwrap_or(CUDA_SUCCESS)

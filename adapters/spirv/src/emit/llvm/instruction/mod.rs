@@ -163,6 +163,16 @@ impl<'m> Writer<'m> {
         operands: &[Id],
         mut each: impl FnMut(&mut Self, &[String]) -> Result<String>,
     ) -> Result<String> {
+        self.per_element_by(result, operands, &mut each)
+    }
+
+    /// As [`Writer::per_element`], compiled once for all that is done with elements.
+    fn per_element_by(
+        &mut self,
+        result: (Scalar, u32),
+        operands: &[Id],
+        each: &mut dyn FnMut(&mut Self, &[String]) -> Result<String>,
+    ) -> Result<String> {
         let mut values = Vec::with_capacity(operands.len());
         for &operand in operands {
             let ty = self.module.type_of(operand)?;
@@ -201,11 +211,20 @@ impl<'m> Writer<'m> {
         &mut self,
         inst: Inst<'_>,
         operands: &[Id],
-        each: impl FnMut(&mut Self, &[String]) -> Result<String>,
+        mut each: impl FnMut(&mut Self, &[String]) -> Result<String>,
+    ) -> Result<()> {
+        self.set_per_element_by(inst, operands, &mut each)
+    }
+
+    fn set_per_element_by(
+        &mut self,
+        inst: Inst<'_>,
+        operands: &[Id],
+        each: &mut dyn FnMut(&mut Self, &[String]) -> Result<String>,
     ) -> Result<()> {
         let ty = inst.ty()?;
         let shape = self.shape(ty)?;
-        let value = self.per_element(shape, operands, each)?;
+        let value = self.per_element_by(shape, operands, each)?;
         let text = self.type_text(ty)?;
         self.alias(inst.result()?, &text, &value);
         Ok(())
