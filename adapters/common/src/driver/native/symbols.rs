@@ -51,31 +51,27 @@ macro_rules! symbol_table {
                 // API's signatures; the pointers live in the table, together with the library.
                 unsafe {
                     Ok(Self {
-                        $($required: Self::find(&library, concat!($required_name, "\0"))
-                            .ok_or_else(|| lacks($required_name))?,)*
-                        $($optional: Self::find(&library, concat!($optional_name, "\0")),)*
-                        $($($other: Self::find(&library, concat!($other_name, "\0"))
-                            .ok_or_else(|| lacks($other_name))?,)*)?
+                        $($required: ::core::mem::transmute::<
+                            unsafe extern "C" fn(),
+                            unsafe extern "C" fn($($required_type),*) -> $status,
+                        >(Self::find(&library, concat!($required_name, "\0")).ok_or_else(|| lacks($required_name))?),)*
+                        $($optional: ::core::mem::transmute::<
+                            Option<unsafe extern "C" fn()>,
+                            Option<unsafe extern "C" fn($($optional_type),*) -> $status>,
+                        >(Self::find(&library, concat!($optional_name, "\0"))),)*
+                        $($($other: ::core::mem::transmute::<
+                            unsafe extern "C" fn(),
+                            unsafe extern "C" fn($($other_type),*) -> $result,
+                        >(Self::find(&library, concat!($other_name, "\0")).ok_or_else(|| lacks($other_name))?),)*)?
                         _library: library,
                     })
                 }
             }
 
-            /// The symbol of that name, if the library has it.
-            ///
-            /// # Safety
-            /// What the library exports under the name has the signature `T`; the pointer is not used after the library
-            /// is closed.
-            unsafe fn find<T: Copy>(library: &$library, name: &str) -> Option<T> {
-                type Function = unsafe extern "C" fn();
-                const { assert!(size_of::<T>() == size_of::<Function>()) };
-                // One lookup for all signatures, or each would be compiled anew.
-                fn function(library: &$library, name: &str) -> Option<Function> {
-                    // SAFETY: nobody calls it by this signature.
-                    unsafe { library.get::<Function>(name.as_bytes()) }.ok().map(|symbol| *symbol)
-                }
-                // SAFETY: the caller vouches for the signature, so `T` is a pointer to a function.
-                function(library, name).map(|function| unsafe { ::core::mem::transmute_copy(&function) })
+            /// The symbol of that name, if the library has it: by one signature for all, or each lookup would be compiled anew.
+            fn find(library: &$library, name: &str) -> Option<unsafe extern "C" fn()> {
+                // SAFETY: nobody calls it by this signature.
+                unsafe { library.get::<unsafe extern "C" fn()>(name.as_bytes()) }.ok().map(|symbol| *symbol)
             }
         }
     };
