@@ -143,3 +143,40 @@ impl<D: Driver, C: Command<D>> Steps<D> for Slot<D, C> {
         Ok(owned)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::cell::Cell;
+
+    use ur_ffi::ur_result_t;
+
+    use super::*;
+    use crate::api::noop::Noop;
+
+    struct Touches(bool);
+
+    impl Command<Noop> for Touches {
+        type Output = ();
+
+        fn touches_stream(&self) -> bool {
+            self.0
+        }
+
+        fn put_on(self, _: &mut Submission<'_, Noop>) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_command_says_itself_whether_it_touches_its_stream() {
+        for touches in [false, true] {
+            let told = Cell::new(None);
+            let ended = with_erased(Touches(touches), |command| {
+                told.set(Some(command.touches_stream()));
+                Err(ur_result_t::ERROR_UNKNOWN.into())
+            });
+            assert_eq!(ended.map_err(|error| error.code()), Err(ur_result_t::ERROR_UNKNOWN));
+            assert_eq!(told.get(), Some(touches));
+        }
+    }
+}
