@@ -35,6 +35,8 @@ fn sanitizer(workspace: &Workspace) -> Result {
     let mut command = cargo(workspace, "tsan");
     command.env("RUSTC_BOOTSTRAP", "1");
     command.env("RUSTFLAGS", "-Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer");
+    // Its reports name lines.
+    command.env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
     // One test at a time: the harness's own hand-overs are not instrumented.
     command.env("RUST_TEST_THREADS", "1");
     command.env("TSAN_OPTIONS", format!("suppressions={}", suppressions.display()));
