@@ -25,7 +25,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
 /// Every interleaving of what `sync.rs` of the engine stands for.
 fn loom(workspace: &Workspace) -> Result {
     let mut command = cargo(workspace, "loom");
-    command.env("RUSTFLAGS", "--cfg loom").args(["test", "--release", "--package", ENGINE, "--lib", "model"]);
+    command.env("RUSTFLAGS", "--cfg loom").args(["test", "--package", ENGINE, "--lib", "model"]);
     process::run(&mut command)
 }
 

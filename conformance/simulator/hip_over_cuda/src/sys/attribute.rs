@@ -1,6 +1,6 @@
 //! Numbers of `hipDeviceAttribute_t` as ROCm 6 and 7 count them, and where their values come from.
 //!
-//! Facts only. ROCm 5 counts some of them differently; this library speaks for 6 and 7.
+//! Facts only. ROCm 5 counts some of them differently, none that the adapter asks for; this library speaks for 6 and 7.
 
 #![allow(non_upper_case_globals, reason = "the C API's own spelling")]
 #![allow(missing_docs, reason = "the names are the C API's, which documents them")]
