@@ -12,7 +12,7 @@
 #   run.sh plan beside     one GPU, about 6 minutes (`work` and `hip-work` one each): urbench's groups with the adapters of another commit, in
 #                          .carry/before (stripped of their debug information), and with ours, in turn; BESIDE_GROUPS (work objects threads
 #                          lifetimes growth hip-work)
-#   run.sh plan memchecks  four GPUs, 6 minutes: memcheck over everything, free lists on and off (sanitizer.sh)
+#   run.sh plan memchecks  four GPUs, 6 minutes: memcheck over everything, free lists on and off (sanitizer.sh; by its parts one GPU took 10)
 #   run.sh plan syncchecks four GPUs, at most 5 minutes: synccheck over the suite, likewise
 #   run.sh plan proofs     one GPU, 8 minutes: kernels translated from SPIR-V and compiled there, one hardware channel, Vulkan,
 #                          random programs of timelines, plain memory unpooled and guarded, and some of the probes below docs/probes
