@@ -20,9 +20,14 @@ const SPECIFICATION: &str = "spec/api";
 const MAP: &str = "adapters/common/src/api/map.toml";
 const WAITED: &str = ".waited";
 
-/// An empty folder for the functions that the adapter of a backend answers, `CUDA` or `HIP`.
+/// The folder for the functions that the adapter of a backend answers, `CUDA` or `HIP`.
+pub fn folder(workspace: &Workspace, backend: &str) -> PathBuf {
+    workspace.target().join("answered").join(backend)
+}
+
+/// The same, empty.
 pub fn fresh_folder(workspace: &Workspace, backend: &str) -> Result<PathBuf> {
-    let folder = workspace.target().join("answered").join(backend);
+    let folder = folder(workspace, backend);
     if folder.is_dir() {
         fs::remove_dir_all(&folder).context(format!("{} cannot be emptied", folder.display()))?;
     }

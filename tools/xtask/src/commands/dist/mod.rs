@@ -31,6 +31,11 @@ pub struct Dist {
 }
 
 impl Dist {
+    /// What [`make`] has laid out for a release.
+    pub fn made(workspace: &Workspace, release: Release) -> Self {
+        Dist { folder: workspace.dist(release) }
+    }
+
     /// Its folder.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -90,7 +95,7 @@ pub fn make(workspace: &Workspace, release: Release) -> Result<Dist> {
     let built = cargo::build(command.args(["build", "--release"]).args(cargo::select(&parts.all())))?;
     let archive = format!("libur_loader{}.a", release.suffix("_"));
     let loader = link_loader(workspace, release, built.file(&archive)?)?;
-    let dist = Dist { folder: workspace.dist(release) };
+    let dist = Dist::made(workspace, release);
     let mut layout = Layout { folder: dist.folder.clone(), files: BTreeSet::new() };
 
     layout.library(&loader, "libur_loader.so.0")?;
