@@ -84,7 +84,9 @@ fn whichever_free_fails_is_caught() {
     for number in 4..16 {
         let fails = format!("cuMemFree_v2:{number}:1:1");
         // Memory that nothing keeps: each free is a native one.
-        let settings = [("SIMCUDA_FAULTS", fails.as_str()), ("UR_USM_POOL", "0"), ("UR_MODEL_SHRINK", "0")];
+        // What was not freed is looked for until patience ends.
+        let patience = ("UR_MODEL_PATIENCE", "2");
+        let settings = [("SIMCUDA_FAULTS", fails.as_str()), ("UR_USM_POOL", "0"), ("UR_MODEL_SHRINK", "0"), patience];
         child::fails("whichever_free_fails_is_caught", &settings, "\ncaught by program", || {
             run_in(&fixture, STATISTICS, 200, 0, None);
         });
