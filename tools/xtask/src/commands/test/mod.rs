@@ -66,7 +66,7 @@ const TESTS: [Step; 2] = [
     Step::new("conformance suite, HIP adapter", steps::hip_suite).with_word("hip: "),
 ];
 
-/// What else runs where there is no filter, the longest first.
+/// What else runs where there is no filter; what takes long comes first.
 const MORE: [Step; 14] = [
     Step::new("engine under loom", steps::loom).with_word("loom: "),
     Step::new("cargo test for 2026.1", steps::older_release).with_word("2026.1: "),
