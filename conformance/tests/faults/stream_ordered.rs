@@ -13,7 +13,7 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::pool::{self, CURRENT, Figures, Plan, Take, free, give};
 use ur_conformance::sim::status;
-use ur_conformance::{Context, Environment, Event, Fixture, Kind, Launch, Pool, Queue, child, ok, ur};
+use ur_conformance::{Context, Environment, Event, Fixture, Gate, Kind, Launch, Pool, Queue, child, ok, ur};
 
 const WORDS: usize = 1024;
 
@@ -355,6 +355,35 @@ fn an_allocation_and_a_free_that_come_alone_fail_like_any_other_and_with_no_call
         assert_eq!(pool::used(pool.handle()).0, 0);
     }
     queue.finish();
+}
+
+/// The block is the queue's own again after either attempt, of which the second one comes behind a relief.
+#[test]
+fn urEnqueueUSMFreeExp_that_cannot_wait_in_two_attempts_leaves_the_block_out() {
+    let fixture = Fixture::new();
+    let (queue, other) = (fixture.in_order(), fixture.in_order());
+    let pool = Plan::new().of(&fixture);
+    for (library, name) in failing("cuStreamWaitEvent", "hipStreamWaitEvent") {
+        let block = Take::new(4096).from(&pool).on(&queue);
+        let mut gate = Gate::new(&fixture);
+        gate.block(&other);
+        let before = Launch::new(&fixture.basic(c"empty"), &[1]).event_on(&other);
+        let list = [before.handle()];
+        let free_behind = || {
+            let place = (queue.handle(), list.as_ptr());
+            ur!(EnqueueExp.pfnUSMFreeExp(place.0, null_mut(), block, 1, place.1, null_mut()))
+        };
+        library.fail(&name, 1, status::OUT_OF_MEMORY);
+        library.fail(&name, 2, status::OUT_OF_MEMORY);
+        let (answer, calls) = library.calls_of(free_behind);
+        assert_eq!((answer, calls.get(&name).copied()), (Code::ERROR_OUT_OF_DEVICE_MEMORY, Some(2)), "{name}");
+        library.clear_faults();
+        assert_eq!(pool::used(pool.handle()).0, 4096, "{name}: the block is out still");
+        assert_eq!(free_behind(), Code::SUCCESS, "{name}");
+        gate.open();
+        [&queue, &other].into_iter().for_each(Queue::finish);
+        assert_eq!(pool::used(pool.handle()).0, 0);
+    }
 }
 
 /// Nobody has seen the block that could not be cleared, wherever it came from: fresh, kept by the queue, or by another one.
