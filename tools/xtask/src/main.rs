@@ -11,7 +11,7 @@ use xtask::support::workspace::Workspace;
 const COMMANDS: [Command; 5] = [
     Command {
         name: "test",
-        arguments: "[FILTER...]",
+        arguments: "[--step NAME] [FILTER...]",
         purpose: "run every test that needs no download",
         run: test::run,
     },

@@ -3,17 +3,68 @@
 
 use std::io::Write;
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+use std::{slice, thread};
 
 use super::Step;
 use super::report::{Outcome, Report, TestResults};
 use crate::support::failure::{Context, Result};
 use crate::support::process;
 
+const UNPRINTED: &str = "what a step printed cannot be printed";
+
 /// A step that has ended, and what it printed.
 type Ended = (Outcome, Vec<u8>);
+
+/// What the two threads that run steps share.
+struct Steps<'a> {
+    waiting: Mutex<slice::Iter<'a, &'a Step>>,
+    /// Those whose text is yet to be printed.
+    ended: Mutex<Vec<Result<Ended>>>,
+}
+
+impl<'a> Steps<'a> {
+    fn next(&self) -> Option<&'a Step> {
+        lock(&self.waiting).next().copied()
+    }
+
+    /// Leaves the steps out that have not begun.
+    fn stop(&self) {
+        *lock(&self.waiting) = [].iter();
+    }
+
+    /// Runs steps as long as there are some, and keeps what they print.
+    fn run_beside(&self, command_of: impl Fn(&Step) -> Command) {
+        while let Some(step) = self.next() {
+            let mut text = Vec::new();
+            let outcome = run_one(step, command_of(step), &mut text);
+            lock(&self.ended).push(outcome.map(|outcome| (outcome, text)));
+        }
+    }
+
+    /// The same, and prints what they print and, behind each, what has ended beside it.
+    fn run_in_front(&self, command_of: impl Fn(&Step) -> Command, report: &mut Report, out: &mut impl Write) -> Result {
+        while let Some(step) = self.next() {
+            report.add(run_one(step, command_of(step), out)?);
+            self.print_ended(report, out)?;
+        }
+        Ok(())
+    }
+
+    fn print_ended(&self, report: &mut Report, out: &mut impl Write) -> Result {
+        for ended in std::mem::take(&mut *lock(&self.ended)) {
+            let (outcome, text) = ended?;
+            out.write_all(&text).context(UNPRINTED)?;
+            report.add(outcome);
+        }
+        Ok(())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Runs each step as the program that `command_of` makes of it, begun in their order, and reports it.
 ///
@@ -25,61 +76,34 @@ pub fn run(
     report: &mut Report,
     out: &mut impl Write,
 ) -> Result {
-    let waiting = Mutex::new(steps.iter());
-    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let ended = Mutex::new(Vec::<Result<Ended>>::new());
-    let print_ended = |out: &mut _, report: &mut Report| -> Result {
-        let ended = std::mem::take(&mut *ended.lock().unwrap_or_else(PoisonError::into_inner));
-        for one in ended {
-            let (outcome, text) = one?;
-            Write::write_all(out, &text).context(UNPRINTED)?;
-            report.add(outcome);
-        }
-        Ok(())
-    };
-    let all = thread::scope(|scope| {
+    let shared = Steps { waiting: Mutex::new(steps.iter()), ended: Mutex::new(Vec::new()) };
+    thread::scope(|scope| {
         if steps.len() > 1 {
-            scope.spawn(|| {
-                while let Some(step) = next() {
-                    let mut text = Vec::new();
-                    let outcome = run_one(step, command_of(step), &mut text);
-                    let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
-                    ended.push(outcome.map(|outcome| (outcome, text)));
-                }
-            });
-        }
-        let mut one_more = |step: &Step| {
-            report.add(run_one(step, command_of(step), out)?);
-            print_ended(out, report)
-        };
-        let mut all = Ok(());
-        while let (Ok(()), Some(step)) = (&all, next()) {
-            all = one_more(step);
+            scope.spawn(|| shared.run_beside(&command_of));
         }
         // Nobody reads what more of them would print.
-        if all.is_err() {
-            *waiting.lock().unwrap_or_else(PoisonError::into_inner) = [].iter();
-        }
-        all
-    });
-    all?;
-    print_ended(out, report)
+        shared.run_in_front(&command_of, report, out).inspect_err(|_| shared.stop())
+    })?;
+    shared.print_ended(report, out)
 }
-
-const UNPRINTED: &str = "what a step printed cannot be printed";
 
 /// Runs a step to its end, and passes on each line that it prints.
 fn run_one(step: &Step, mut command: Command, out: &mut impl Write) -> Result<Outcome> {
     let mut tests = TestResults::new(step.word);
     let mut printed = writeln!(out, "\n== {} ==", step.name);
+    let mut print = |line: &str| {
+        if printed.is_ok() {
+            printed = writeln!(out, "{line}");
+        }
+    };
     let start = Instant::now();
     let result = process::follow_both(&mut command, |line| {
-        printed = std::mem::replace(&mut printed, Ok(())).and_then(|()| writeln!(out, "{line}"));
+        print(line);
         tests.read(line);
     });
     let seconds = start.elapsed().as_secs_f64();
     if let Err(failure) = &result {
-        printed = printed.and_then(|()| writeln!(out, "{failure}"));
+        print(&failure.to_string());
     }
     printed.context(UNPRINTED)?;
     Ok(Outcome { name: step.name, ok: result.is_ok(), seconds, tests })

@@ -262,3 +262,19 @@ pub fn cmake(place: &Place<'_>) -> Result {
     let program = folder.join("build/saxpy");
     process::run(dist.on_simulated(120, program).arg(dist.kernels().join("saxpy.ptx")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A variable that the model does not read would leave all its programs in.
+    #[test]
+    fn the_model_reads_each_variable_that_lessens_its_programs() {
+        let model = Workspace::find().expect("a checkout").path("conformance/tests/model");
+        let texts = ["memory.rs", "runner/mod.rs"].map(|file| std::fs::read_to_string(model.join(file)).expect(file));
+        for (variable, _) in FEWER_PROGRAMS {
+            let row = format!("//! | `{variable}` |");
+            assert!(texts.iter().any(|text| text.contains(&row)), "no table of the model's variables has {variable}");
+        }
+    }
+}
