@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::failure::{Context, Result};
+use super::files;
 use super::workspace::Workspace;
 use crate::fail;
 
@@ -28,10 +29,7 @@ pub fn folder(workspace: &Workspace, backend: &str) -> PathBuf {
 /// The same, empty.
 pub fn fresh_folder(workspace: &Workspace, backend: &str) -> Result<PathBuf> {
     let folder = folder(workspace, backend);
-    if folder.is_dir() {
-        fs::remove_dir_all(&folder).context(format!("{} cannot be emptied", folder.display()))?;
-    }
-    fs::create_dir_all(&folder).context(format!("{} cannot be made", folder.display()))?;
+    files::empty_folder(&folder)?;
     Ok(folder)
 }
 

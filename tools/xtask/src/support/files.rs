@@ -44,6 +44,14 @@ pub fn link(target: &str, path: &Path) -> Result {
     fs::rename(&fresh, path).context(path.display())
 }
 
+/// Makes a folder, and takes out whatever was in it.
+pub fn empty_folder(folder: &Path) -> Result {
+    if folder.is_dir() {
+        fs::remove_dir_all(folder).context(format!("{} cannot be emptied", folder.display()))?;
+    }
+    fs::create_dir_all(folder).context(format!("{} cannot be made", folder.display()))
+}
+
 /// Every file and link below a folder, relative to it, sorted. A folder that is not there has none.
 pub fn list(folder: &Path) -> Result<BTreeSet<PathBuf>> {
     let mut found = BTreeSet::new();

@@ -254,6 +254,8 @@ pub fn cmake(place: &Place<'_>) -> Result {
          add_executable(saxpy \"{}\")\ntarget_link_libraries(saxpy PRIVATE unified-runtime::loader)\n",
         source.display()
     );
+    // CMake keeps what it found before, which may be another checkout's.
+    files::empty_folder(&folder)?;
     files::write(&folder.join("CMakeLists.txt"), project.as_bytes())?;
     let mut configure = process::limited(120, "cmake");
     configure.arg("-S").arg(&folder).arg("-B").arg(folder.join("build"));
