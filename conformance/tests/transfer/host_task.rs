@@ -340,6 +340,7 @@ fn a_lost_device_drops_its_tasks_and_everything_can_be_released() {
 #[test]
 fn urEnqueueUSMMemcpy_of_the_heap_keeps_its_order_with_a_task() {
     let fixture = Fixture::new();
+    fixture.allow_late_releases();
     for flags in ORDERS {
         for count in [4, 1 << 14] {
             let queue = fixture.queue(flags);
