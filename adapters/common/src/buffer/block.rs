@@ -61,7 +61,7 @@ impl<D: Driver> Block<D> {
         let pooled = state.heap(kind).and_then(|heap| Some((heap.take(request, &native)?, heap)));
         let (address, owned) = match pooled {
             Some((Ok(address), heap)) => {
-                if unlikely(heap.debugs()) {
+                if unlikely!(heap.debugs()) {
                     // Nobody looks at what it was filled with: it is not the application's.
                     drop(heap.take_filled(address));
                 }

@@ -145,7 +145,7 @@ impl<D: Driver> Request<'_, D> {
     #[inline]
     pub(super) fn comes_after_kept(&self, barrier: &Barrier<D>) -> bool {
         let is_kept = |barrier: &Arc<Object<Event<D>>>| barrier.is_unresolved();
-        unlikely(barrier.1.as_ref().is_some_and(is_kept)) && placing(self.queue).is_none()
+        unlikely!(barrier.1.as_ref().is_some_and(is_kept)) && placing(self.queue).is_none()
     }
 
     /// As [`Request::must_be_deferred`] for a command that comes after everything before it, if its list is empty.

@@ -31,7 +31,7 @@ use crate::stream::capture::Capture;
 use crate::stream::event::EventPromise;
 use crate::stream::promise::Promise;
 use crate::stream::{Stream, StreamState};
-use crate::sync::unlikely::unlikely;
+use crate::sync::unlikely::{likely_ok, unlikely};
 
 #[cfg(feature = "testing")]
 pub use crate::command::deferral::testing;
@@ -131,26 +131,26 @@ fn attempt<D: Driver, C: Command<D>, const IS_LAST: bool>(
     request: &Request<'_, D>,
     mut command: C,
 ) -> Result<C::Output> {
-    let chosen;
+    let mut chosen = None;
     // What plain queues do not need is out of their way.
-    let (stream, target) = if unlikely(!request.queue.is_plain()) {
+    let (stream, target) = if unlikely!(!request.queue.is_plain()) {
         if request.queue.capture().is_some() {
             return elsewhere(request, command, Elsewhere::Capture);
         }
         if request.queue.is_deferring() && request.must_be_deferred() {
             return elsewhere(request, command, Elsewhere::Deferred);
         }
-        chosen = Target::choose(request)?;
-        if request.comes_after_kept(&chosen.barrier) {
+        let target = chosen.insert(Target::choose(request)?);
+        if request.comes_after_kept(&target.barrier) {
             return elsewhere(request, command, Elsewhere::Deferred);
         }
-        (&*chosen.stream, Some(&chosen))
+        (&*target.stream, Some(&*target))
     } else {
         (request.queue.first(), None)
     };
     let (barrier, is_timed) = (target.map(|target| &target.barrier), target.is_some_and(|target| target.is_timed));
     let queued = if is_timed { deferral::queued(request.queue) } else { 0 };
-    let waits = if unlikely(!request.waits.is_empty()) && !request.waits.is_one_before_on(stream) {
+    let waits = if unlikely!(!request.waits.is_empty()) && !request.waits.is_one_before_on(stream) {
         match Needed::by(&request.waits, stream)? {
             Needed::Nothing => None,
             Needed::Waits => Some(&request.waits),
@@ -164,33 +164,54 @@ fn attempt<D: Driver, C: Command<D>, const IS_LAST: bool>(
     if let ControlFlow::Break(output) = command.prepare(submission.state())? {
         return Ok(output);
     }
-    let touches_stream = command.touches_stream();
-    if touches_stream || is_timed || submission.must_come_after(barrier) {
+    if command.touches_stream() || is_timed || submission.must_come_after(barrier) {
         if let Err(error) = submission.come_after(barrier) {
             return not_ready::<D, C, IS_LAST>(request, command, submission, error);
         }
         submission.count();
     }
-    let mut start = None;
-    if unlikely(is_timed) {
-        match submission.start_times(queued) {
-            Ok(started) => start = Some(started),
-            Err(error) => {
-                command.undo(submission.state());
-                return Err(error);
-            }
-        }
+    if unlikely!(is_timed) {
+        return put_timed(request, command, submission, queued);
     }
+    let output = likely_ok!(put(command, &mut submission));
+    likely_ok!(submission.return_event(request, None));
+    submission.end();
+    if unlikely!(chosen.is_some()) {
+        drop(chosen);
+    } else {
+        // Nothing to drop, and no code to look whether there is.
+        core::mem::forget(chosen);
+    }
+    Ok(output)
+}
+
+/// Puts a command on its stream, which is ready for it.
+#[inline(always)]
+fn put<D: Driver, C: Command<D>>(command: C, submission: &mut Submission<'_, D>) -> Result<C::Output> {
     // What puts work on the stream may block in the native library, and others must be able to tell.
-    let native_call = if touches_stream { Some(stream.begin_call()) } else { None };
-    let output = command.put_on(&mut submission);
+    let native_call = if command.touches_stream() { Some(submission.stream().begin_call()) } else { None };
+    let output = command.put_on(submission);
     drop(native_call);
-    let output = output?;
-    // In two arms, so that no time is moved or dropped where there is none.
-    match start {
-        None => submission.return_event(request, None)?,
-        start => submission.return_event(request, start)?,
-    }
+    output
+}
+
+/// As the end of [`attempt`], for a command whose times are wanted.
+#[inline(never)]
+fn put_timed<D: Driver, C: Command<D>>(
+    request: &Request<'_, D>,
+    mut command: C,
+    mut submission: Submission<'_, D>,
+    queued: u64,
+) -> Result<C::Output> {
+    let start = match submission.start_times(queued) {
+        Ok(start) => start,
+        Err(error) => {
+            command.undo(submission.state());
+            return Err(error);
+        }
+    };
+    let output = put(command, &mut submission)?;
+    submission.return_event(request, Some(start))?;
     submission.end();
     Ok(output)
 }

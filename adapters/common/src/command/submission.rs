@@ -51,7 +51,7 @@ impl<'s, D: Driver> Submission<'s, D> {
     /// What the native library answers to recording an event.
     #[inline(always)]
     pub fn open(stream: &'s Arc<Stream<D>>, waits: &'s WaitList<'s, D>) -> Result<Self> {
-        let needed = if unlikely(!waits.is_empty()) { Needed::by(waits, stream)? } else { Needed::Nothing };
+        let needed = if unlikely!(!waits.is_empty()) { Needed::by(waits, stream)? } else { Needed::Nothing };
         match needed {
             Needed::Nothing => Ok(Self::with_waits(stream, None)),
             Needed::Waits => Ok(Self::with_waits(stream, Some(waits))),
@@ -167,7 +167,7 @@ impl<'s, D: Driver> Submission<'s, D> {
         if !mutation::is(mutation::Bug::LateEvent) {
             self.state.record_pending_events()?;
         }
-        if unlikely(self.waits.is_some() || self.has_new_barrier(barrier)) {
+        if unlikely!(self.waits.is_some() || self.has_new_barrier(barrier)) {
             return self.wait_for_all(barrier);
         }
         Ok(())
@@ -292,7 +292,7 @@ impl<'s, D: Driver> Submission<'s, D> {
             Some(handle) => handle,
             None => self.make_tail_event(request),
         };
-        if unlikely(self.stream.is_shared()) {
+        if unlikely!(self.stream.is_shared()) {
             // What stands for the last command would not wait for somebody else's work behind it. If this fails, the event
             // stays what others' events are, and completes later than it could.
             let _ = self.state.record_all_pending_events();
@@ -370,7 +370,7 @@ impl Needed {
     pub(super) fn by<D: Driver>(waits: &WaitList<'_, D>, stream: &Arc<Stream<D>>) -> Result<Self> {
         let mut needed = Self::Nothing;
         for event in waits.iter() {
-            if unlikely(event.is_off_stream()) {
+            if unlikely!(event.is_off_stream()) {
                 match Self::off_stream(event, stream)? {
                     Self::Nothing => {}
                     Self::Waits => needed = Self::Waits,

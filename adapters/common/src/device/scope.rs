@@ -5,6 +5,7 @@
 
 use crate::driver::Driver;
 use crate::object::error::Result;
+use crate::sync::unlikely::unlikely;
 
 /// While it lives, the device's primary context is current on this thread.
 pub struct Scope<'d, D: Driver> {
@@ -28,7 +29,17 @@ impl<'d, D: Driver> Scope<'d, D> {
 }
 
 impl<D: Driver> Drop for Scope<'_, D> {
+    #[inline(always)]
     fn drop(&mut self) {
+        if unlikely!(self.restore.is_some()) {
+            self.go_back();
+        }
+    }
+}
+
+impl<D: Driver> Scope<'_, D> {
+    #[inline(never)]
+    fn go_back(&mut self) {
         let Some(context) = self.restore.take() else { return };
         // Nobody is told of a failure, so it is tried once more: a worker that stayed in the device's context would go back there
         // from other scopes, after that context has ended.

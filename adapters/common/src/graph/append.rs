@@ -184,7 +184,7 @@ impl<'a, D: Driver> Append<'a, D> {
         batch.end_run(self.buffer.state(), graph.raw(), dependencies)?;
         let mut graph = GraphBuilder::new(self.buffer.state(), graph, dependencies.read_nodes(self.after)?);
         let (launches, had_switched_off) = (retained.launches.len(), retained.has_switched_off);
-        let node = if unlikely(!self.outside.is_nothing()) {
+        let node = if unlikely!(!self.outside.is_nothing()) {
             record_with_names(self.buffer, graph, retained, self.outside, add)
         } else {
             add(&mut graph, retained).and_then(|_| graph.finish())
@@ -315,7 +315,7 @@ impl<D: Driver> Retained<D> {
     /// Notes what the command that is in the graph now does with memory.
     #[inline]
     fn accept_uses(&mut self) {
-        if unlikely(!self.new_uses.is_empty()) {
+        if unlikely!(!self.new_uses.is_empty()) {
             self.new_uses.drain(..).for_each(|used| self.uses.add(used));
         }
     }

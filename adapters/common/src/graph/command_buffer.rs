@@ -164,10 +164,10 @@ impl<D: Driver> CommandBuffer<D> {
     /// As [`CommandBuffer::record`].
     #[inline(always)]
     pub fn check_takes_commands(&self, recording: &Recording<D>) -> Result<()> {
-        if unlikely(self.parts().executable.get().is_some()) {
+        if unlikely!(self.parts().executable.get().is_some()) {
             return Err(already_finalised());
         }
-        if unlikely(recording.graph.is_damaged()) {
+        if unlikely!(recording.graph.is_damaged()) {
             return Err(damaged());
         }
         Ok(())

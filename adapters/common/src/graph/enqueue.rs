@@ -61,7 +61,7 @@ pub(super) fn launch<D: Driver>(
     executable: &Executable<D>,
     owner: Owner<'_, D>,
 ) -> Result<()> {
-    if unlikely(matches!(submit(request, LaunchGraph::new(request, executable, owner))?, Launched::NotYet)) {
+    if unlikely!(matches!(submit(request, LaunchGraph::new(request, executable, owner))?, Launched::NotYet)) {
         launch_behind_another(request, executable, owner)?;
     }
     executable.drop_leftovers();

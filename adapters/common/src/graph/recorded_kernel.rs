@@ -421,7 +421,7 @@ impl<D: Driver> RecordedKernel<D> {
         let addresses = arguments.iter().map(|argument| values.wrapping_add(at(argument)).cast::<c_void>());
         let offset = form.offset.as_ref().map(|offset| offset.as_ptr().cast());
         let (mut room, mut many) = (fast::room(), Vec::new());
-        let list = if unlikely(arguments.len() >= room.len()) {
+        let list = if unlikely!(arguments.len() >= room.len()) {
             many.extend(addresses.chain(offset));
             many.as_ptr()
         } else {

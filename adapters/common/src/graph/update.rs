@@ -249,7 +249,7 @@ fn foreign_command() -> Error {
 /// command of another buffer or one that is no kernel launch; as [`Change::read`] and an append. Nothing has changed then.
 pub fn update_kernels<D: Driver>(buffer: &Object<CommandBuffer<D>>, updates: &[Description]) -> Result<()> {
     let executable = buffer.changeable(NAME)?;
-    if unlikely(updates.iter().any(preparation::is_wanted)) {
+    if unlikely!(updates.iter().any(preparation::is_wanted)) {
         preparation::prepare(buffer, executable, updates);
     }
     let mut update = Update::begin(buffer, executable.changes());
@@ -396,7 +396,7 @@ impl<'b, D: Driver> Update<'b, D> {
         }
         let index = command.launch()?;
         self.changes.note_launch_change(index);
-        if unlikely(!change.is_of_values_alone() || !self.store(index, &change)?) {
+        if unlikely!(!change.is_of_values_alone() || !self.store(index, &change)?) {
             return self.change_all(index, &change);
         }
         Ok(())

@@ -23,6 +23,7 @@ use crate::kernel::work_size::{WorkSizes, quick_shape, shape};
 use crate::kernel::{DeviceKernel, Function};
 use crate::object::error::Result;
 use crate::stream::capture::{Capture, Retained};
+use crate::sync::unlikely::unlikely;
 
 /// Room for the addresses of a launch's arguments, on the stack. Not cleared: most launches use a few of them.
 pub(crate) type Room = [MaybeUninit<*const c_void>; INLINE_ARGUMENTS];
@@ -141,7 +142,7 @@ pub(crate) fn prepare<'k, D: Driver>(
 /// What [`quick_shape`] makes of the sizes for a kernel that leaves its local size to the caller.
 #[inline(always)]
 pub(super) fn shape_of<D: Driver>(kernel: &DeviceKernel<D>, sizes: WorkSizes<'_>) -> Option<([u32; 3], [u32; 3])> {
-    if kernel.declared.required.is_some() { None } else { quick_shape(sizes, &kernel.limits) }
+    if unlikely!(kernel.declared.required.is_some()) { None } else { quick_shape(sizes, &kernel.limits) }
 }
 
 /// Whether the arguments are right and lie in the caller's memory in the parameters' order; their addresses then are in

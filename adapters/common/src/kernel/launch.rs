@@ -21,6 +21,7 @@ use crate::memory_object;
 use crate::object::Object;
 use crate::object::chain::Chained;
 use crate::object::error::{Error, Result};
+use crate::sync::unlikely::unlikely;
 
 /// How many arguments a function takes from the caller.
 #[inline]
@@ -88,8 +89,10 @@ pub fn enqueue_launch<D: Driver>(
     properties: Option<Chained<'_, ur_kernel_launch_ext_properties_t>>,
 ) -> Result<()> {
     let mut room = fast::room();
-    let plain = if properties.is_none() { fast::prepare(kernel, sizes, arguments, &mut room) } else { None };
+    let has_properties = unlikely!(properties.is_some());
+    let plain = if has_properties { None } else { fast::prepare(kernel, sizes, arguments, &mut room) };
     let Some(launch) = plain else {
+        core::hint::cold_path();
         // A copy of this branch's own, or the plain way would write the sizes to memory too.
         let sizes = WorkSizes { offset: sizes.offset, global: sizes.global, local: sizes.local };
         return launch_carefully(name, request, kernel, &sizes, arguments, properties);

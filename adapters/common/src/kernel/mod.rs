@@ -40,6 +40,7 @@ use crate::program::device_image::fixed::FixedSizes;
 use crate::program::metadata::DeclaredSizes;
 use crate::program::{Module, Program};
 use crate::queue::Queue;
+use crate::sync::unlikely::unlikely;
 
 /// A native function with what a launch needs to know of it.
 #[repr(C)]
@@ -206,7 +207,9 @@ fn limits_of(device: &DeviceProperties, attributes: &FunctionAttributes, declare
 /// What the kernel's handle names.
 #[repr(C)]
 pub struct Kernel<D: Driver> {
-    devices: SmallVec<[DeviceKernel<D>; 1]>,
+    /// On its program's first device, which is the only one of most. In the object itself: a launch reads no length to find it.
+    first: DeviceKernel<D>,
+    others: Box<[DeviceKernel<D>]>,
     /// The program it comes from.
     pub program: Arc<Object<Program<D>>>,
     name: CString,
@@ -232,7 +235,7 @@ impl<D: Driver> Kernel<D> {
     /// `INVALID_KERNEL` when the program was not built for the device.
     #[inline]
     pub fn on(&self, device: &Object<Device<D>>) -> Result<&DeviceKernel<D>> {
-        self.devices.iter().find(|kernel| core::ptr::eq(Arc::as_ptr(&kernel.home.device), device)).ok_or_else(|| {
+        self.devices().find(|kernel| core::ptr::eq(Arc::as_ptr(&kernel.home.device), device)).ok_or_else(|| {
             Error::new(ur_result_t::ERROR_INVALID_KERNEL, "the kernel's program has no code for that device")
         })
     }
@@ -243,13 +246,10 @@ impl<D: Driver> Kernel<D> {
     /// `INVALID_KERNEL` when the program was not built for the queue's device, or is another context's than the queue.
     #[inline]
     pub fn on_queue(&self, queue: &Queue<D>) -> Result<&DeviceKernel<D>> {
-        let is_on = |kernel: &&DeviceKernel<D>| Arc::ptr_eq(&kernel.home, &queue.device);
-        let Some((first, others)) = self.devices.split_first() else { return Err(self.not_on(queue)) };
-        // Most programs are built for one device.
-        if is_on(&first) {
-            return Ok(first);
+        if unlikely!(!Arc::ptr_eq(&self.first.home, &queue.device)) {
+            return self.find_on(&queue.device).ok_or_else(|| self.not_on(queue));
         }
-        others.iter().find(is_on).ok_or_else(|| self.not_on(queue))
+        Ok(&self.first)
     }
 
     /// The kernel on a device as a context has it.
@@ -258,16 +258,20 @@ impl<D: Driver> Kernel<D> {
     /// `INVALID_KERNEL` when the program was not built for the device, or in another context.
     #[inline(always)]
     pub fn on_state(&self, state: &Arc<DeviceState<D>>) -> Result<&DeviceKernel<D>> {
-        match &self.devices[..] {
-            [first, ..] if Arc::ptr_eq(&first.home, state) => Ok(first),
-            others => Self::find_on_state(others, state),
+        if unlikely!(!Arc::ptr_eq(&self.first.home, state)) {
+            return self.find_on_state(state);
         }
+        Ok(&self.first)
+    }
+
+    #[inline(never)]
+    fn find_on(&self, state: &Arc<DeviceState<D>>) -> Option<&DeviceKernel<D>> {
+        self.devices().find(|kernel| Arc::ptr_eq(&kernel.home, state))
     }
 
     #[cold]
-    fn find_on_state<'k>(devices: &'k [DeviceKernel<D>], state: &Arc<DeviceState<D>>) -> Result<&'k DeviceKernel<D>> {
-        let found = devices.iter().find(|kernel| Arc::ptr_eq(&kernel.home, state));
-        found.ok_or_else(|| {
+    fn find_on_state(&self, state: &Arc<DeviceState<D>>) -> Result<&DeviceKernel<D>> {
+        self.find_on(state).ok_or_else(|| {
             Error::new(
                 ur_result_t::ERROR_INVALID_KERNEL,
                 "the kernel's program was not built for the command buffer's device in its context",
@@ -286,12 +290,19 @@ impl<D: Driver> Kernel<D> {
 
     /// A kernel that was found on its program's devices, at least one.
     pub fn new(program: Arc<Object<Program<D>>>, name: CString, devices: SmallVec<[DeviceKernel<D>; 1]>) -> Self {
-        Self { program, name, devices, arguments: parking_lot::Mutex::default() }
+        let mut devices = devices.into_iter();
+        let first = devices.next().expect("a program has a device");
+        Self { first, others: devices.collect(), program, name, arguments: parking_lot::Mutex::default() }
+    }
+
+    /// The kernel on each of its devices.
+    fn devices(&self) -> impl Iterator<Item = &DeviceKernel<D>> {
+        core::iter::once(&self.first).chain(&self.others)
     }
 
     /// The kernel on the first device of its program.
     pub fn first(&self) -> &DeviceKernel<D> {
-        &self.devices[0]
+        &self.first
     }
 
     /// Sizes of its parameters, where the library can tell.
@@ -348,8 +359,7 @@ pub fn get_info<D: Driver>(kernel: &Object<Kernel<D>>, property: ur_kernel_info_
         // Registers that spill go to private memory, which the library counts as a whole.
         ur_kernel_info_t::SPILL_MEM_SIZE => writer.array(
             &kernel
-                .devices
-                .iter()
+                .devices()
                 .map(|kernel| u32::try_from(kernel.attributes.private_memory).unwrap_or(u32::MAX))
                 .collect::<Vec<_>>(),
         ),
@@ -464,7 +474,7 @@ fn configure_cache<D: Driver>(kernel: &Kernel<D>, config: ur_kernel_cache_config
             ));
         }
     };
-    for on_device in &kernel.devices {
+    for on_device in kernel.devices() {
         let driver = on_device.module.state.driver;
         driver.prefer_cache(on_device.plain.raw, preference)?;
         if let Some(function) = on_device.with_offset.known() {

@@ -28,6 +28,7 @@ use crate::memory_pool::waits::Waits;
 use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::sync::cache_padded::CachePadded;
+use crate::sync::unlikely::likely_ok;
 
 enum Backing<D: Driver> {
     Native(D::Pool),
@@ -268,10 +269,13 @@ impl<D: Driver> PoolBackend<D> {
     pub fn take(&self, stream: &impl PoolStream<D>, size: usize) -> Result<usize> {
         let pointer = match &self.backing {
             Backing::Native(pool) => {
-                let bytes = self.native_size(size).ok_or_else(|| self.exhausted(size))?;
-                self.driver.allocate_from_pool(pool, bytes, stream.native())?
+                let bytes = likely_ok!(self.native_size(size).ok_or_else(|| self.exhausted(size)));
+                likely_ok!(self.driver.allocate_from_pool(pool, bytes, stream.native()))
             }
-            Backing::Arena(arena) => self.cut(arena, stream, size)?,
+            Backing::Arena(arena) => {
+                core::hint::cold_path();
+                self.cut(arena, stream, size)?
+            }
         };
         if self.keeps > 0 {
             self.taken.fetch_add(free_lists::block_size(size).unwrap_or(size) as u64, Ordering::Relaxed);
@@ -356,8 +360,11 @@ impl<D: Driver> PoolBackend<D> {
     #[inline(always)]
     pub fn give_back(&self, stream: &impl PoolStream<D>, position: u64, pointer: usize, size: usize) -> Result<()> {
         match &self.backing {
-            Backing::Native(_) => self.free_natively(pointer, stream.native())?,
-            Backing::Arena(arena) => arena.give_back(pointer, stream, position),
+            Backing::Native(_) => likely_ok!(self.free_natively(pointer, stream.native())),
+            Backing::Arena(arena) => {
+                core::hint::cold_path();
+                arena.give_back(pointer, stream, position);
+            }
         }
         if self.keeps > 0 {
             self.taken.fetch_sub(free_lists::block_size(size).unwrap_or(size) as u64, Ordering::Relaxed);

@@ -429,7 +429,7 @@ impl Cursor {
     pub fn entry(&mut self, address: usize) -> Option<&Entry> {
         // The bits below a step come to the top, so one comparison finds the addresses between steps and of other chunks.
         let index = address.wrapping_sub(self.start).rotate_right(STEP_BITS);
-        if unlikely(index >= self.count) {
+        if unlikely!(index >= self.count) {
             return self.go_to(address);
         }
         // SAFETY: `count` entries lie behind `entries` and `index` is below that; the table, which `blocks` keeps alive,

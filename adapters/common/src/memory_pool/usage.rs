@@ -124,7 +124,7 @@ impl Usage {
     #[inline]
     pub fn earn(&self, credit: &CreditRef, bytes: u64) {
         credit.headroom.fetch_add(bytes, Ordering::AcqRel);
-        if unlikely(!credit.is_listed.load(Ordering::Relaxed)) {
+        if unlikely!(!credit.is_listed.load(Ordering::Relaxed)) {
             self.list(credit);
         }
     }

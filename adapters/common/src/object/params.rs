@@ -157,10 +157,10 @@ impl<'a, T: Body> HandleList<'a, T> {
 pub fn list_or_none<T>(parameter: &'static str, length: impl Length, list: *const T, code: ur_result_t) -> Result<()> {
     // Two questions in turn, so that what reads the list next asks neither again.
     if list.is_null() {
-        if unlikely(length.get() != 0) {
+        if unlikely!(length.get() != 0) {
             return Err(contradiction(parameter, length.get(), code));
         }
-    } else if unlikely(length.get() == 0) {
+    } else if unlikely!(length.get() == 0) {
         return Err(contradiction(parameter, length.get(), code));
     }
     Ok(())
@@ -191,11 +191,11 @@ pub fn not_empty(parameter: &'static str, length: impl Length, code: ur_result_t
 /// `INVALID_NULL_POINTER`; `INVALID_SIZE` for more elements than any memory has.
 #[inline(always)]
 pub unsafe fn slice<'a, T>(parameter: &'static str, length: impl Length, elements: *const T) -> Result<&'a [T]> {
-    if unlikely(elements.is_null()) {
+    if unlikely!(elements.is_null()) {
         return Err(null_pointer(parameter));
     }
     let length = length.get();
-    if unlikely(length > isize::MAX as usize / size_of::<T>().max(1)) {
+    if unlikely!(length > isize::MAX as usize / size_of::<T>().max(1)) {
         return Err(too_long(parameter, length));
     }
     // SAFETY: not null, so the caller's promise holds; no longer than memory can be.
@@ -222,7 +222,7 @@ pub unsafe fn optional_slice<'a, T>(
     elements: *const T,
 ) -> Result<&'a [T]> {
     if elements.is_null() {
-        return if unlikely(length.get() != 0) { Err(null_pointer(parameter)) } else { Ok(&[]) };
+        return if unlikely!(length.get() != 0) { Err(null_pointer(parameter)) } else { Ok(&[]) };
     }
     // SAFETY: the caller's promise is the same.
     unsafe { slice(parameter, length, elements) }

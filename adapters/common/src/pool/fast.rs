@@ -8,11 +8,12 @@
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::Result;
 use crate::queue::Queue;
+use crate::sync::unlikely::likely_some;
 
 /// A block of the device's current pool. `None` where the usual way has to look.
 #[inline(always)]
 pub(super) fn take_block<D: Driver>(queue: &Queue<D>, kind: MemoryKind, size: usize) -> Option<Result<usize>> {
-    let stream = queue.stream_alone()?;
+    let stream = likely_some!(queue.stream_alone());
     let pool = stream.device.current_pool_id();
     let mut state = stream.lock();
     let state = &mut *state;
@@ -23,7 +24,7 @@ pub(super) fn take_block<D: Driver>(queue: &Queue<D>, kind: MemoryKind, size: us
 /// Gives a block back to the stream's cache, if that gave it out. `None` where the usual way has to look.
 #[inline(always)]
 pub(super) fn give_back_block<D: Driver>(queue: &Queue<D>, address: usize) -> Option<Result<()>> {
-    let stream = queue.stream_alone()?;
+    let stream = likely_some!(queue.stream_alone());
     let mut state = stream.lock();
     let state = &mut *state;
     state.cache.quick_give(stream, &mut state.position, address)

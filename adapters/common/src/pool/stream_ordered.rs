@@ -311,7 +311,7 @@ impl<D: Driver> Wanted<'_, D> {
         was_kept: bool,
     ) -> Result<usize> {
         let skips_fill = was_kept && mutation::is(mutation::Bug::MissingZeroFill);
-        if unlikely(submission.state().cache.is_zeroed(at)) && !skips_fill {
+        if unlikely!(submission.state().cache.is_zeroed(at)) && !skips_fill {
             self.clear_or_give_back(submission, at, pointer)?;
         }
         submission.state().cache.enter_used(at, pointer, self.size);

@@ -303,7 +303,7 @@ impl<D: Driver> Queue<D> {
     #[inline]
     #[must_use]
     pub fn stream_alone(&self) -> Option<&Arc<Stream<D>>> {
-        (self.is_plain() && !self.first.is_shared()).then_some(&self.first)
+        if unlikely!(!self.is_plain() || self.first.is_shared()) { None } else { Some(&self.first) }
     }
 
     /// Whether commands are timed.
@@ -433,7 +433,7 @@ pub fn create<D: Driver>(
     out: Out<'_, ur_queue_handle_t>,
 ) -> Result<()> {
     let flags = properties.map_or(ur_queue_flags_t::empty(), |properties| properties.flags);
-    if unlikely(!flags.is_empty()) {
+    if unlikely!(!flags.is_empty()) {
         check_flags(flags)?;
     }
     out.write_new(Queue::new(context, device, flags)?);

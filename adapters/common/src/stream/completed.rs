@@ -49,7 +49,7 @@ impl Completed<'_> {
     pub(super) fn note(self, position: u64, publications: &Publications) {
         let mut known = self.0.load(Ordering::Acquire);
         while known & !TELLS < position {
-            if unlikely(known & TELLS != 0) {
+            if unlikely!(known & TELLS != 0) {
                 return self.tell_and_note(position, publications);
             }
             match self.0.compare_exchange_weak(known, position, Ordering::AcqRel, Ordering::Acquire) {

@@ -215,7 +215,7 @@ impl<D: Driver> Event<D> {
     /// Makes a forgotten event of the same stream stand for another command, without allocating.
     #[inline(always)]
     pub fn refill(&mut self, position: u64, command: ur_command_t) {
-        if unlikely(self.stamps.is_some()) {
+        if unlikely!(self.stamps.is_some()) {
             self.stamps = None;
         }
         self.refill_timed(position, command);
@@ -229,7 +229,10 @@ impl<D: Driver> Event<D> {
         match self.end.get() {
             // Its own native event serves again.
             Some(End::Own(_)) => self.end.lay_by(),
-            Some(_) => drop(self.end.take()),
+            Some(_) => {
+                core::hint::cold_path();
+                drop(self.end.take());
+            }
             None => {}
         }
         *self.complete.get_mut() = false;
@@ -258,7 +261,7 @@ impl<D: Driver> Event<D> {
     /// `GRAPH_INTERNAL_EVENT` for the event of a command that a graph recorded.
     fn observable(&self) -> Result<Observable<'_, D>> {
         match self.end.get() {
-            None if unlikely(self.stream.is_capturing()) => self.observable_in_capture(),
+            None if unlikely!(self.stream.is_capturing()) => self.observable_in_capture(),
             None => Ok(Observable::Stream),
             Some(End::Own(marker)) => Ok(Observable::Native(marker)),
             Some(End::Of(other)) => other.observable(),
@@ -476,7 +479,7 @@ impl<'a, D: Driver> WaitList<'a, D> {
     /// for a handle of another kind.
     #[inline]
     pub unsafe fn new(parameter: &'static str, count: u32, events: *const ur_event_handle_t) -> Result<Self> {
-        if unlikely(!events.is_null() || count != 0) {
+        if unlikely!(!events.is_null() || count != 0) {
             // SAFETY: the caller's promise is the same.
             return unsafe { Self::checked(parameter, count, events) };
         }

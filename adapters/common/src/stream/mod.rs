@@ -385,7 +385,7 @@ impl<D: Driver> Stream<D> {
             (state.position, flushed, state.cache.has_slabs())
         };
         self.reach(position)?;
-        if unlikely(has_slabs) { flushed.and(self.keep_thresholds()) } else { flushed }
+        if unlikely!(has_slabs) { flushed.and(self.keep_thresholds()) } else { flushed }
     }
 
     fn reach(&self, position: u64) -> Result<()> {
@@ -406,7 +406,7 @@ impl<D: Driver> Stream<D> {
     /// What the native library answers.
     pub fn wait_until_reached(&self) -> Result<()> {
         let position = self.reached.published.load(Ordering::Acquire);
-        if unlikely(self.is_capturing()) {
+        if unlikely!(self.is_capturing()) {
             self.reach_before_capture(position)?;
         }
         self.reach(position)
@@ -544,7 +544,7 @@ impl<D: Driver> Held<'_, D> {
         self.stream.reached.published.store(self.guard.position, Ordering::Release);
         // SAFETY: the guard is taken here alone, once by the caller's promise.
         let guard = unsafe { ManuallyDrop::take(&mut self.guard) };
-        if unlikely(guard.unlock()) && FOLLOWS && unlikely(!self.stream.words.is_empty()) {
+        if unlikely!(guard.unlock()) && FOLLOWS && unlikely!(!self.stream.words.is_empty()) {
             self.stream.follow_words();
         }
     }

@@ -83,13 +83,31 @@ impl<D: Driver> StreamState<D> {
     /// What the native library answers; nothing has changed then.
     #[inline(always)]
     pub fn record_pending_events(&mut self) -> Result<()> {
-        let recorded = match self.tails.as_slice() {
+        // A list that had many events has left its place for good, and what looks there is out of the others' way.
+        if unlikely!(self.tails.spilled()) {
+            return self.record_pending_elsewhere();
+        }
+        if unlikely!(!self.are_tails_recorded()) { self.record_tails() } else { Ok(()) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_pending_elsewhere(&mut self) -> Result<()> {
+        if self.are_tails_recorded() { Ok(()) } else { self.record_tails() }
+    }
+
+    /// Whether there is no tail event but one that nobody holds, which stays where it is: the next command that wants an event
+    /// finds it there.
+    #[inline(always)]
+    fn are_tails_recorded(&self) -> bool {
+        match self.tails.as_slice() {
             [] => true,
-            // It stays where it is: the next command that wants an event finds it there.
-            [event] => event.is_unused(),
-            _ => false,
-        };
-        if unlikely(!recorded) { self.record_tails() } else { Ok(()) }
+            [event] => !unlikely!(!event.is_unused()),
+            _ => {
+                core::hint::cold_path();
+                false
+            }
+        }
     }
 
     /// As [`StreamState::record_pending_events`] where the last event must not stay either, because others may put work on
@@ -185,7 +203,7 @@ impl<D: Driver> StreamState<D> {
     #[inline]
     pub fn add_tail(&mut self, event: Recycled<Event<D>>) {
         self.tails.push(event);
-        if unlikely(self.tails.len() > MOST_TAILS) {
+        if unlikely!(self.tails.len() > MOST_TAILS) {
             let _ = self.record_tails_together();
         }
     }

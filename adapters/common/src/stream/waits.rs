@@ -22,7 +22,7 @@ impl<D: Driver> StreamState<D> {
         if core::ptr::eq(Arc::as_ptr(&event.stream), stream) || event.is_known_complete() {
             return Ok(());
         }
-        if unlikely(event.is_off_stream()) {
+        if unlikely!(event.is_off_stream()) {
             return self.wait_for_off_stream(stream, event);
         }
         self.wait_for_native(stream, event)

@@ -78,10 +78,10 @@ impl<T> BiasedLock<T> {
     #[inline(always)]
     pub fn lock(&self) -> Guard<'_, T> {
         let me = barrier::thread();
-        if self.owner.load(Ordering::Relaxed) == me && self.enter(me) {
-            return self.owners_guard();
+        if unlikely!(self.owner.load(Ordering::Relaxed) != me) || !self.enter(me) {
+            return self.lock_slowly(me);
         }
-        self.lock_slowly(me)
+        self.owners_guard()
     }
 
     fn owners_guard(&self) -> Guard<'_, T> {
@@ -201,11 +201,11 @@ impl<T> BiasedLock<T> {
         self.busy.store(true, Ordering::Relaxed);
         barrier::light();
         // Behind what a visitor did who gave the ownership back.
-        if self.owner.load(Ordering::Acquire) == me {
-            return true;
+        if unlikely!(self.owner.load(Ordering::Acquire) != me) {
+            self.busy.store(false, Ordering::Release);
+            return false;
         }
-        self.busy.store(false, Ordering::Release);
-        false
+        true
     }
 
     #[cold]
@@ -257,7 +257,7 @@ impl<T> Guard<'_, T> {
 
     #[inline(always)]
     fn give_up(&mut self) -> bool {
-        if unlikely(self.gate.is_some()) {
+        if unlikely!(self.gate.is_some()) {
             drop(self.gate.take());
             // What is asked next is asked behind the unlocking, as whoever failed to lock asked behind what they left.
             fence(Ordering::SeqCst);
@@ -266,7 +266,7 @@ impl<T> Guard<'_, T> {
         self.lock.busy.store(false, Ordering::Release);
         barrier::light();
         // The owner that is none any more was told so while it was inside.
-        self.lock.owner.load(Ordering::Relaxed) == EVERYBODY
+        unlikely!(self.lock.owner.load(Ordering::Relaxed) == EVERYBODY)
     }
 }
 

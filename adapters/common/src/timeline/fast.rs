@@ -39,7 +39,7 @@ pub(super) fn signal<D: Driver>(
     values: &[u64],
 ) -> Option<Result<()>> {
     let (stream, values, value) = handover(enqueue, timelines, values)?;
-    if unlikely(!values.is_local()) {
+    if unlikely!(!values.is_local()) {
         return None;
     }
     // Signalled only once it is on the stream: so the values are asked once. A value that is refused then leaves nothing but a

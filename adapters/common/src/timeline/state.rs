@@ -141,7 +141,7 @@ impl<E: Clone + OfStream + Send + Sync + 'static> State<E> {
     /// Whether that can be signalled next.
     #[inline]
     pub(super) fn check_signal(&self, value: u64) -> Result<()> {
-        if unlikely(self.failure.is_some() || value <= self.signalled) { self.refuse_signal(value) } else { Ok(()) }
+        if unlikely!(self.failure.is_some() || value <= self.signalled) { self.refuse_signal(value) } else { Ok(()) }
     }
 
     #[cold]
@@ -190,10 +190,10 @@ impl<E: Clone + OfStream + Send + Sync + 'static> State<E> {
     pub(super) fn insert(&mut self, value: u64, event: E) {
         let open = Open { value, event, is_watched: false };
         if let Some(last) = self.open.back() {
-            if unlikely(last.value > value) {
+            if unlikely!(last.value > value) {
                 return self.insert_between(open);
             }
-            if unlikely(last.event.stream() != open.event.stream()) {
+            if unlikely!(last.event.stream() != open.event.stream()) {
                 self.note_other(last.event.stream(), last.value);
             }
         }

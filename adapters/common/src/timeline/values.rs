@@ -192,7 +192,7 @@ impl<D: Driver> Values<D> {
             return ToWaitFor::Nothing;
         }
         // A tail event is recorded before the waiting stream is locked.
-        if unlikely(!event.is_recorded() || event.is_off_stream()) {
+        if unlikely!(!event.is_recorded() || event.is_off_stream()) {
             return ToWaitFor::Unknown;
         }
         ToWaitFor::Event(Arc::clone(event))
@@ -239,7 +239,7 @@ impl<D: Driver> Values<D> {
     /// Notes that a value is reached which was reserved.
     #[inline]
     fn publish_reached(&self, mut state: Guard<'_, State<SharedEvent<D>>>, value: u64) {
-        if unlikely(!state.open.is_empty() || state.is_awaited()) {
+        if unlikely!(!state.open.is_empty() || state.is_awaited()) {
             return self.reach_and_tell(state, value);
         }
         state.reached = state.reached.max(value);
@@ -365,13 +365,13 @@ impl<D: Driver> Values<D> {
 
     #[inline(always)]
     fn publish_in(&self, mut state: Guard<'_, State<SharedEvent<D>>>, value: u64, event: SharedEvent<D>) {
-        if unlikely(state.is_awaited() || value <= state.reached) {
+        if unlikely!(state.is_awaited() || value <= state.reached) {
             return self.publish_and_tell(state, value, &event);
         }
         state.insert(value, event);
         let are_many = state.open.len() > state.most_open;
         drop(state);
-        if unlikely(are_many) {
+        if unlikely!(are_many) {
             self.forget_reached();
         }
     }

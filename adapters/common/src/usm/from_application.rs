@@ -37,10 +37,10 @@ pub(crate) fn submit_from<D: Driver, C: Command<D>>(
     command: C,
 ) -> Result<C::Output> {
     let command = FromApplication { command, from: from.start };
-    if unlikely(may_be_written(&from)) && is_taken_early(request, from.start) {
+    if unlikely!(may_be_written(&from)) && is_taken_early(request, from.start) {
         return keep(request, blocking, command);
     }
-    if unlikely(blocking) { submit_and_wait(request, command) } else { submit(request, command) }
+    if unlikely!(blocking) { submit_and_wait(request, command) } else { submit(request, command) }
 }
 
 /// As [`submit_from`], for a command that nobody enqueues so often that an indirect call counts.

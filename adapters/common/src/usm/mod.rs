@@ -70,7 +70,7 @@ impl<'a, D: Driver> Plain<'a, D> {
         if let Some(pool) = pool {
             pool.check_owners(name, context, device)?;
         }
-        if unlikely(size == 0) {
+        if unlikely!(size == 0) {
             return Err(no_size(name));
         }
         // Clients leave `stype` 0, so the parameter's position tells the structure.
@@ -90,7 +90,7 @@ impl<'a, D: Driver> Plain<'a, D> {
 
     #[inline(always)]
     fn check_fits(&self, device: &Device<D>) -> Result<()> {
-        if unlikely(self.size as u64 > device.properties.global_memory) {
+        if unlikely!(self.size as u64 > device.properties.global_memory) {
             return Err(too_large(self.name, self.size));
         }
         Ok(())
@@ -117,13 +117,13 @@ impl<'a, D: Driver> Plain<'a, D> {
     /// takes.
     #[inline]
     fn pooled(&self, state: &DeviceState<D>, kind: MemoryKind) -> Option<Result<usize>> {
-        if unlikely(self.align > size_class::MOST_ALIGNED) {
+        if unlikely!(self.align > size_class::MOST_ALIGNED) {
             return None;
         }
         let heap = state.heap(kind)?;
         // Where a slab does not fit, the bytes that were asked for may; what is kept elsewhere goes back for those alone.
         let make = |bytes| state.allocate(kind, bytes);
-        let taken = if unlikely(heap.debugs()) {
+        let taken = if unlikely!(heap.debugs()) {
             guard::take(heap, self.name, self.size, self.align, &make)
         } else {
             heap.take(BlockRequest { size: self.size, align: self.align, is_internal: false }, &make)
@@ -282,7 +282,7 @@ pub fn shared_alloc<D: Driver>(
 pub fn free<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Result<()> {
     let registry = &context.registry;
     // The block of a pool that lies in a plain block and has its start goes first.
-    if unlikely(registry.has_arenas())
+    if unlikely!(registry.has_arenas())
         && let Some(freed) = free_unused(context, memory.addr())
     {
         return freed;
@@ -304,7 +304,7 @@ pub fn free<D: Driver>(context: &Object<Context<D>>, memory: Address) -> Result<
 #[inline]
 pub(crate) fn give_back<D: Driver>(heap: &Heap<D>, live: Live) -> Result<()> {
     // By its parts, so that it lies in registers.
-    if unlikely(heap.debugs()) {
+    if unlikely!(heap.debugs()) {
         guard::give_back(heap, live.start, live.label)
     } else {
         heap.give_back(live.start, live.label)

@@ -88,7 +88,7 @@ impl<D: Driver> Changes<D> {
     /// Notes that something is about to change: launches that are deferred from now on are others.
     #[inline]
     pub fn begin(&mut self) {
-        if unlikely(self.snapshot.is_some()) {
+        if unlikely!(self.snapshot.is_some()) {
             self.leftovers.snapshots.extend(self.snapshot.take());
         }
     }

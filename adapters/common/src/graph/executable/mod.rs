@@ -92,7 +92,7 @@ impl<D: Driver> Native<D> {
     #[inline(always)]
     fn launch(&mut self, queue: &Object<Queue<D>>, place: Place<'_, D>) -> Result<()> {
         self.launches += 1;
-        if unlikely(!self.is_plain) {
+        if unlikely!(!self.is_plain) {
             return self.launch_over_memory(queue, place);
         }
         self.driver.launch_graph(self.exec()?, &place.0.native)
@@ -259,7 +259,7 @@ impl<D: Driver> Executable<D> {
         queue: &Object<Queue<D>>,
         place: Place<'_, D>,
     ) -> Result<()> {
-        if unlikely(self.has_news.load(Ordering::Acquire)) {
+        if unlikely!(self.has_news.load(Ordering::Acquire)) {
             return self.launch_with(self.changes(), &mut native, queue, place);
         }
         native.launch(queue, place)
@@ -331,7 +331,7 @@ impl<D: Driver> Executable<D> {
     /// Drops what launches have replaced. The caller holds no lock.
     #[inline]
     pub fn drop_leftovers(&self) {
-        if unlikely(self.has_leftovers.load(Ordering::Acquire)) {
+        if unlikely!(self.has_leftovers.load(Ordering::Acquire)) {
             self.has_leftovers.store(false, Ordering::Release);
             let leftovers = self.changes().take_leftovers();
             drop(leftovers);

@@ -129,7 +129,7 @@ pub fn enqueue<D: Driver>(enqueue: Enqueue<'_, D>, graph: &Object<ExecutableGrap
     }
     let parts = graph.parts();
     if let Some(device) = &parts.memory_device
-        && unlikely(!Arc::ptr_eq(&request.queue.device, device))
+        && unlikely!(!Arc::ptr_eq(&request.queue.device, device))
     {
         return Err(not_on_device());
     }

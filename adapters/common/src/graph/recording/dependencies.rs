@@ -109,7 +109,7 @@ impl<N: Copy> Dependencies<N> {
     /// buffer that is full.
     #[inline(always)]
     pub fn read(&mut self, named: SyncPoints<'_>) -> Result<After> {
-        if unlikely(self.commands == MOST_COMMANDS) {
+        if unlikely!(self.commands == MOST_COMMANDS) {
             return Err(full());
         }
         let named = match *named.points {
@@ -159,7 +159,7 @@ impl<N: Copy> Dependencies<N> {
     #[inline(always)]
     fn index_of(&self, point: ur_exp_command_buffer_sync_point_t) -> Result<u32> {
         let index = point ^ self.mark;
-        if unlikely(index >= self.commands) {
+        if unlikely!(index >= self.commands) {
             return Err(unknown(point));
         }
         Ok(index)

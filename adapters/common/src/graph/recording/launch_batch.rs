@@ -106,7 +106,7 @@ impl<D: Driver> LaunchBatch<D> {
         after: SyncPoints<'_>,
         launch: &Launch<'_, D>,
     ) -> Result<bool> {
-        if unlikely(self.next != Next::Keep) || unlikely(after.count() > MOST_AFTER) {
+        if unlikely!(self.next != Next::Keep) || unlikely!(after.count() > MOST_AFTER) {
             return Ok(false);
         }
         let after = commands.read(after)?;
@@ -197,7 +197,7 @@ impl<D: Driver> Room<D> {
     #[inline(always)]
     fn keep(&mut self, launch: &Launch<'_, D>, after: After, commands: &Dependencies<D::GraphNode>) -> bool {
         // Full as its allocation, so that nothing is asked again by the push.
-        if unlikely(self.launches.len() == self.launches.capacity()) {
+        if unlikely!(self.launches.len() == self.launches.capacity()) {
             return false;
         }
         let (list, list_end) = (self.addresses_end, self.addresses_end + launch.count());

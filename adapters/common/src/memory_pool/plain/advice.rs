@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 impl<D: Driver> Heap<D> {
     /// Notes that a live block was given advice; `accessed_by` is a device that it was said to be accessed by.
     pub fn note_advice(&self, start: usize, accessed_by: Option<D::Device>) {
-        let block = if unlikely(self.debugs()) { self.advised_block(start) } else { start };
+        let block = if unlikely!(self.debugs()) { self.advised_block(start) } else { start };
         let mut advised = self.advised.lock();
         let devices = advised.entry(block).or_default();
         let is_new = |device: &D::Device| *device != self.device.raw && !devices.contains(device);

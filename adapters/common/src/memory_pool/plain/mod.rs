@@ -199,7 +199,7 @@ impl<D: Driver> Heap<D> {
     #[inline(always)]
     pub fn take(&self, wanted: BlockRequest, make: Make<'_>) -> Option<Result<usize>> {
         let bytes = wanted.size;
-        if unlikely(bytes > self.settings.largest) {
+        if unlikely!(bytes > self.settings.largest) {
             return None;
         }
         let Some(class) = size_class::fitting(bytes, wanted.align) else { return self.take_large(wanted, bytes, make) };
@@ -297,7 +297,7 @@ impl<D: Driver> Heap<D> {
     /// What the native library answers to memory that goes back to it; the block is freed all the same.
     #[inline(always)]
     pub fn give_back(&self, block: usize, label: Label) -> Result<()> {
-        if unlikely(self.advised_count.load(Ordering::Relaxed) > 0) {
+        if unlikely!(self.advised_count.load(Ordering::Relaxed) > 0) {
             return self.give_back_advised(block, label);
         }
         self.keep(block, label)
@@ -314,12 +314,12 @@ impl<D: Driver> Heap<D> {
     /// Keeps a block that was freed.
     #[inline(always)]
     fn keep(&self, block: usize, label: Label) -> Result<()> {
-        if unlikely(label.class() == LARGE) {
+        if unlikely!(label.class() == LARGE) {
             return self.give_back_large(block);
         }
         let class = usize::from(label.class());
         let freed = self.shard().keep(class, block);
-        if freed == Freed::Stays && !unlikely(self.is_closed.load(Ordering::Relaxed)) {
+        if freed == Freed::Stays && !unlikely!(self.is_closed.load(Ordering::Relaxed)) {
             Ok(())
         } else {
             self.kept_more(class, freed)
@@ -447,7 +447,7 @@ impl<D: Driver> Heap<D> {
     fn free_slab(&self, slab: Slab) -> Result<()> {
         // From the native call on its addresses may be somebody else's.
         slab.blocks().filter_map(|block| self.blocks.entry(block)).for_each(|entry| entry.clear());
-        if unlikely(self.debugs()) {
+        if unlikely!(self.debugs()) {
             self.forget_filled(slab.base, slab.bytes);
         }
         let holder = owned::remove(slab.base);
@@ -480,7 +480,7 @@ impl<D: Driver> Heap<D> {
     /// The live block that an address lies in; `Err` for the start of one that was freed.
     pub fn block_around(&self, address: usize) -> Option<core::result::Result<Live, usize>> {
         let start = self.depot.lock().slab_around(address)?.block_around(address)?;
-        if unlikely(self.debugs())
+        if unlikely!(self.debugs())
             && let Some(exposed) = self.exposed_around(address, start)
         {
             return exposed.map(Ok);

@@ -144,7 +144,7 @@ impl Shard {
         let block = state.classes[class].ready.pop()?;
         let size = size_class::size_of(class);
         let next = self.set_kept(self.kept() - size) + LOOK_EVERY;
-        if unlikely(state.looked_at > next) {
+        if unlikely!(state.looked_at > next) {
             state.looked_at = next;
         }
         self.count_live(size.cast_signed());

@@ -8,11 +8,18 @@ use crate::driver::{Driver, MemoryKind};
 use crate::memory_pool::free_lists::block_size;
 use crate::memory_pool::stream::PoolStream;
 use crate::object::error::Result;
+use crate::sync::unlikely::{likely_some, unlikely};
 
-use crate::memory_pool::stream_cache::{StreamCache, come_back, count_out, forget_taken, set_out, take_out};
+use crate::memory_pool::stream_cache::{PoolCache, StreamCache, come_back, count_out, forget_taken, set_out, take_out};
 
 /// The mutation bugs lie on the usual way.
 const IS_OFF: bool = cfg!(feature = "mutation");
+
+/// The cache of a pool, if the pool's blocks may be kept.
+#[inline(always)]
+fn if_it_keeps<D: Driver>(place: &mut Option<PoolCache<D>>) -> Option<&mut PoolCache<D>> {
+    place.as_mut().filter(|cache_of_pool| cache_of_pool.keeps)
+}
 
 impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
     /// A block for a command after which the stream needs to know of no other. `has_waited` says whether other streams may keep
@@ -30,13 +37,13 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         if IS_OFF {
             return None;
         }
-        let cache_of_pool = self.pools.first_mut()?.as_mut().filter(|cache_of_pool| cache_of_pool.keeps)?;
+        let cache_of_pool = likely_some!(self.pools.first_mut().and_then(if_it_keeps));
         let backend = &*cache_of_pool.backend;
-        if backend.pool != pool || backend.kind != kind || backend.zeroed {
+        if unlikely!(backend.pool != pool || backend.kind != kind || backend.zeroed) {
             return None;
         }
         if backend.keeps > 0
-            && let Some(pointer) = cache_of_pool.free_lists.take(block_size(size)?)
+            && let Some(pointer) = cache_of_pool.free_lists.take(likely_some!(block_size(size)))
         {
             count_out(cache_of_pool, size);
             if let Some(entry) = self.live.entry(pointer) {
@@ -45,13 +52,16 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
             return Some(Ok(pointer));
         }
         let others_may_keep = || has_waited() || backend.keepers.has_other(self.key);
-        if backend.may_wait_now() || backend.hides_starts() || (backend.keeps > 0 && others_may_keep()) {
+        if unlikely!(backend.may_wait_now() || backend.hides_starts() || (backend.keeps > 0 && others_may_keep())) {
             return None;
         }
         *position += 1;
         let pointer = match backend.take(stream, size) {
             Ok(pointer) => pointer,
-            Err(error) => return Some(Err(error)),
+            Err(error) => {
+                core::hint::cold_path();
+                return Some(Err(error));
+            }
         };
         count_out(cache_of_pool, size);
         set_out(&mut self.live, cache_of_pool, pointer, size);
@@ -64,19 +74,20 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         if IS_OFF {
             return None;
         }
-        let cache_of_pool = self.pools.first_mut()?.as_mut().filter(|cache_of_pool| cache_of_pool.keeps)?;
-        let entry = self.live.entry(pointer)?;
-        let size = entry.is_out_of(cache_of_pool.owner)?;
-        let bytes = block_size(size)?;
+        let cache_of_pool = likely_some!(self.pools.first_mut().and_then(if_it_keeps));
+        let entry = likely_some!(self.live.entry(pointer));
+        let size = likely_some!(entry.is_out_of(cache_of_pool.owner));
+        let bytes = likely_some!(block_size(size));
         let keeps = cache_of_pool.backend.keeps;
         if bytes > keeps {
-            if cache_of_pool.backend.hides_starts() {
+            if unlikely!(cache_of_pool.backend.hides_starts()) {
                 return None;
             }
             // From the native call on the address may be somebody else's.
             take_out::<D>(entry);
             *position += 1;
             if let Err(error) = cache_of_pool.backend.give_back(stream, *position, pointer, size) {
+                core::hint::cold_path();
                 entry.set_out(size, cache_of_pool.owner);
                 return Some(Err(error));
             }
@@ -85,6 +96,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
             cache_of_pool.free_lists.keep(bytes, pointer, *position);
             entry.set_kept_again(bytes);
         } else {
+            core::hint::cold_path();
             return None;
         }
         come_back(cache_of_pool, size);
