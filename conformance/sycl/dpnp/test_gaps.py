@@ -1,5 +1,5 @@
 """dpnp with our wheel where oneMKL has nothing for the device: products by cuBLAS and without it, the rest by NumPy with one warning,
-or not at all, and nothing new on a CPU device. `cargo xtask dpnp` runs it on the simulated driver.
+or not at all, and nothing new on a CPU device; and sums of whole arrays by a kernel of the wheel's. `cargo xtask dpnp` runs it on the simulated driver.
 
 UR_TEST_CUBLAS names a cuBLAS for that driver, UR_TEST_OPENCL an OpenCL runtime with a CPU device.
 """
@@ -152,7 +152,7 @@ def test_a_product_comes_after_what_made_its_operands():
     # second one waits for what is made of it.
     script = """
         import dpctl, types
-        from ur_adapters.dpnp_gaps import cublas as gap
+        from ur_adapters.dpnp_gaps import native as gap
         products, seen, is_second = ctypes.c_int.in_dll(cublas, "products"), [], False
 
         class Event:
@@ -166,7 +166,7 @@ def test_a_product_comes_after_what_made_its_operands():
                     cublas.hold(0)
                 dpctl.SyclEvent.wait_for(events)
 
-        gap.dpctl = types.SimpleNamespace(SyclEvent=Event, backend_type=dpctl.backend_type)
+        gap.dpctl = types.SimpleNamespace(SyclEvent=Event)
         cublas.hold(1)
         product = dpnp.matmul(a, a)
         is_second = True
@@ -178,18 +178,57 @@ def test_a_product_comes_after_what_made_its_operands():
 
 
 @on_simulated_driver
-def test_operands_of_a_product_on_its_way_stay_alive():
-    script = """
-        import sys
-        arrays = a.get_array(), out.get_array()
-        counts = lambda: [sys.getrefcount(arrays[0]), sys.getrefcount(arrays[1])]
-        before = counts()
+@pytest.mark.parametrize("what", ["product", "sum"])
+def test_memory_that_is_let_go_of_is_nobody_elses_before_what_reads_it_is_over(what):
+    # The sum stands behind a product that is held back.
+    script = f"""
+        from dpctl.memory import MemoryUSMHost
+        size = {{"product": 4, "sum": 1024}}["{what}"]
+        values = numpy.arange(float(size * size)).reshape(size, size)
+        left = dpnp.asarray(values, usm_type="host")
+        left.sum(), queue.wait()
         cublas.hold(1)
-        dpnp.matmul(a, a, out=out)
-        print([now - then for now, then in zip(counts(), before)])
+        if "{what}" == "product":
+            result, expected = dpnp.matmul(left, left), values @ values
+        else:
+            dpnp.matmul(a, a, out=out)
+            result, expected = left.sum(), values.sum()
+        address = left.get_array()._pointer
+        del left
+        others = [MemoryUSMHost(values.nbytes, queue=queue) for _ in range(20)]
+        for other in others:
+            numpy.frombuffer(other, dtype="u1")[:] = 255
+        print(address in [other._pointer for other in others])
         cublas.hold(0)
+        numpy.testing.assert_array_equal(dpnp.asnumpy(result), expected)
     """
-    assert plain(script) == "[2, 1]"
+    assert plain(script) == "False"
+
+
+@on_simulated_driver
+def test_memory_that_somebody_else_has_allocated_is_kept_by_what_reads_it():
+    script = """
+        import gc, weakref
+        from dpctl.memory import as_usm_memory, MemoryUSMShared
+
+        class Theirs:
+            pass
+
+        theirs, memory = Theirs(), MemoryUSMShared(128, queue=queue)
+        theirs.__sycl_usm_array_interface__ = memory.__sycl_usm_array_interface__
+        array = dpnp.tensor.usm_ndarray((4, 4), dtype="f8", buffer=as_usm_memory(theirs))
+        array[...] = 2.0
+        queue.wait()
+        gone = weakref.ref(theirs)
+        cublas.hold(1)
+        dpnp.matmul(dpnp.asarray(array, copy=False), a, out=out)
+        del array, theirs
+        gc.collect()
+        print(gone() is None)
+        cublas.hold(0)
+        queue.wait()
+    """
+    assert plain(script) == "False"
 
 
 def test_two_matrices_by_rows_are_multiplied_without_dpnps_preparation(dpnp):
@@ -235,10 +274,10 @@ def test_a_product_into_what_does_not_take_it_is_refused(dpnp):
 
 def test_a_product_on_a_queue_in_order_is_waited_for_without_the_lock_that_other_products_need(dpnp, monkeypatch):
     import dpctl
-    from ur_adapters.dpnp_gaps import cublas as gap
+    from ur_adapters.dpnp_gaps import native as gap
 
     queue = dpctl.SyclQueue(dpnp.arange(1).sycl_device, property="in_order")
-    a, cuda, locked = dpnp.asarray(matrix((4, 4), "f8"), sycl_queue=queue), gap._get().cuda, []
+    a, cuda, locked = dpnp.asarray(matrix((4, 4), "f8"), sycl_queue=queue), gap.driver().cuda, []
     synchronize = cuda.cuStreamSynchronize
     monkeypatch.setattr(cuda, "cuStreamSynchronize", lambda stream: locked.append(gap._lock.locked()) or synchronize(stream))
     dpnp.matmul(a, a)
@@ -273,6 +312,118 @@ def test_without_cublas_dpnps_kernels_multiply(dtype, order):
         numpy.testing.assert_allclose(dpnp.asnumpy(dpnp.asarray(stacked) @ dpnp.asarray(other)), stacked @ other)
     """
     assert run(script, UR_CUBLAS_LIBRARY="/nowhere/libcublas.so") == ("", "")
+
+
+LARGE = 1 << 20
+
+
+@pytest.fixture
+def sums(monkeypatch):
+    """Which sums were ours, in their order."""
+    from ur_adapters.dpnp_gaps import sums as gap
+
+    taken, submit = [], gap._submit
+
+    def note(queue, src, dst, depends):
+        events = submit(queue, src, dst, depends)
+        taken.append(events is not None)
+        return events
+
+    monkeypatch.setattr(gap, "_submit", note)
+    return taken
+
+
+# All that a view of 16 bytes' boundaries can leave in front and behind, and more elements than all threads take at a time.
+@pytest.mark.parametrize("dtype, tolerance", [("f4", 2e-7), ("f8", 1e-15)])
+@pytest.mark.parametrize("size, start", [*((LARGE + size, start) for size in range(4) for start in range(4)), (6 * LARGE + 5, 3)])
+def test_a_sum_of_a_whole_array_is_ours_and_right(dpnp, sums, dtype, tolerance, size, start):
+    values = numpy.random.default_rng(size).random(size + start).astype(dtype)[start:]
+    result = dpnp.asarray(numpy.concatenate((numpy.full(start, numpy.inf, dtype), values, [numpy.inf])).astype(dtype))[start:-1].sum()
+    exact = values.sum(dtype="f8")
+    assert sums == [True] and result.dtype == dtype and result.shape == ()
+    assert abs(float(result) - exact) <= tolerance * exact
+
+
+@pytest.mark.parametrize("shape", [(1024, 1024), (16, 64, 1024)])
+def test_a_sum_of_whole_numbers_is_exact_in_every_layout(dpnp, sums, shape):
+    values = numpy.arange(LARGE, dtype="f8").reshape(shape)
+    a = dpnp.asarray(values)
+    everything = [a.sum(), a.transpose().sum(), a.sum(axis=tuple(range(len(shape)))), a.sum(keepdims=True).reshape(()), a.mean() * LARGE]
+    assert [float(each) for each in everything] == [LARGE * (LARGE - 1) / 2] * 5 and sums == [True] * 5
+    out = dpnp.empty(())
+    assert dpnp.sum(a, out=out) is out and float(out) == float(everything[0])
+
+
+def test_sums_of_anything_else_are_dpnps(dpnp, sums):
+    a, half = dpnp.ones((2, LARGE)), dpnp.ones(LARGE - 1)
+    assert float(half.sum()) == LARGE - 1 and float(a[:, ::2].sum()) == LARGE and a.sum(axis=1).tolist() == [LARGE] * 2
+    assert int(dpnp.ones(LARGE, dtype="i4").sum()) == LARGE and float(dpnp.ones(LARGE, dtype="f4").sum(dtype="f8")) == LARGE
+    assert complex(dpnp.ones(LARGE, dtype="c8").sum()) == LARGE
+    assert sums == []
+
+
+def test_what_is_no_number_stays_none(dpnp, sums):
+    a = dpnp.zeros(LARGE, dtype="f4")
+    for place, value in ((0, numpy.inf), (LARGE - 1, numpy.nan)):
+        a[place] = value
+        numpy.testing.assert_equal(float(a.sum()), value)
+    assert sums == [True] * 2
+
+
+def test_a_sum_comes_after_what_made_its_array_and_before_what_changes_it(dpnp, sums):
+    a, totals = dpnp.zeros(LARGE), []
+    for _ in range(20):
+        a += 1
+        totals.append(a.sum())
+        totals.append(totals[-1] + a.sum())
+        a *= 2
+    value, expected = 0.0, []
+    for _ in range(20):
+        value += 1
+        expected += [value * LARGE, 2 * value * LARGE]
+        value *= 2
+    assert [float(total) for total in totals] == expected and sums == [True] * 40
+
+
+def test_an_array_that_nobody_holds_any_more_is_summed_all_the_same(dpnp, sums):
+    totals = [(dpnp.full(LARGE, number, dtype="f4")).sum() for number in range(20)]
+    assert [float(total) for total in totals] == [number * LARGE for number in range(20)] and sums == [True] * 20
+
+
+@pytest.mark.parametrize("property", [None, "in_order"])
+def test_each_queue_has_sums_of_its_own(dpnp, sums, property):
+    import dpctl
+
+    device = dpnp.arange(1).sycl_device
+    queues = [dpctl.SyclQueue(device, **({"property": property} if property else {})) for _ in range(3)]
+    arrays = [dpnp.full(LARGE, number, sycl_queue=queue, dtype="f8") for number, queue in enumerate(queues)]
+    totals = [array.sum() for _ in range(5) for array in arrays]
+    assert [float(total) for total in totals] == [0, LARGE, 2 * LARGE] * 5 and sums == [True] * 15
+
+
+@on_simulated_driver
+def test_sums_behind_each_other_are_a_launch_each_and_wait_for_nothing():
+    script = """
+        import ctypes, os, dpnp
+        driver = ctypes.CDLL(os.environ["UR_CUDA_LIBRARY"])
+        a = dpnp.ones(1 << 20, dtype="f4")
+        names = ("cuLaunchKernel", "cuLaunchKernelEx", "cuStreamSynchronize", "cuCtxSynchronize", "cuStreamGetCtx", "cuModuleLoadData")
+        count = lambda: [driver.simcudaCallCount(name.encode()) for name in names]
+        totals = [a.sum() for _ in range(3)]
+        a.sycl_queue.wait()
+        before = count()
+        totals += [a.sum() for _ in range(5)]
+        print([now - then for now, then in zip(count(), before)], {float(total) for total in totals})
+    """
+    assert run(script)[0].strip() == "[5, 0, 0, 0, 0, 0] {1048576.0}"
+
+
+def test_a_kernel_that_the_driver_does_not_take_leaves_sums_to_dpnp(dpnp, sums, monkeypatch):
+    from ur_adapters.dpnp_gaps import sums as gap
+
+    monkeypatch.setattr(gap, "_kernels", {})
+    monkeypatch.setattr(gap, "_TEXT", gap._TEXT.with_name("__init__.py"))
+    assert float(dpnp.ones(LARGE).sum()) == LARGE and sums and not any(sums)
 
 
 HOST = {
@@ -310,6 +461,8 @@ def test_a_word_that_means_nothing_is_refused():
 
 def test_off_leaves_dpnp_as_it_is():
     script = "import dpnp.linalg.dpnp_utils_linalg as utils; print(utils.dpnp_inv.__module__)"
+    native = "import dpnp.tensor._reduction as user; print(type(user.tri).__name__)"
+    assert [run(native, UR_ADAPTERS_DPNP=mode)[0].strip() for mode in ("off", "host")] == ["module", "SimpleNamespace"]
     assert run(script, UR_ADAPTERS_DPNP="off")[0].strip() == "dpnp.linalg.dpnp_utils_linalg"
     assert "ur_adapters" in run(script)[0]
 

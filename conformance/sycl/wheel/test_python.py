@@ -61,6 +61,14 @@ DPNP = {
         from types import SimpleNamespace
         li = SimpleNamespace(_getrf="original", _getrs="original", _getrs_batch="original")
         """,
+    "tensor/__init__.py": "",
+    "tensor/_reduction.py": """
+        from types import SimpleNamespace
+        tri = SimpleNamespace(_sum_over_axis="original", _max_over_axis="untouched")
+        """,
+    "tensor/_statistical_functions.py": """
+        from ._reduction import tri
+        """,
     "random/__init__.py": """
         __all__ = ["beta"]
         """,
@@ -81,6 +89,7 @@ DPNP = {
 PARTS = {
     "products": ("dpnp.dpnp_utils.dpnp_utils_linearalgebra", "bi._gemm", "dpnp_multiplication"),
     "fourier": ("dpnp.fft.dpnp_utils_fft", "fi._fft_out_of_place", "_commit_descriptor"),
+    "sums": ("dpnp.tensor._reduction", "tri._sum_over_axis", "tri._sum_over_axis"),
     "linear algebra": ("dpnp.linalg.dpnp_utils_linalg", "dpnp_inv", "dpnp_solve"),
 }
 
@@ -136,6 +145,14 @@ class Dpnp(unittest.TestCase):
                 self.assertEqual(parts, {**dict.fromkeys(PARTS, "bound"), part: "original"})
                 self.assertEqual(complaint.count("RuntimeWarning"), 1, complaint)
                 self.assertIn(f"'{function}'); {part} may fail on CUDA devices", complaint)
+
+
+    def test_a_dpnp_that_sums_otherwise_does_so_without_a_word(self):
+        file = "tensor/_reduction.py"
+        other = {**DPNP, file: DPNP[file].replace("_sum_over_axis", "_add_over_axis")}
+        script = "import ur_adapters, dpnp; from dpnp.tensor import _reduction; print(vars(_reduction.tri))"
+        done = run(["-c", script], {**PACKAGES, **{f"dpnp/{name}": text for name, text in other.items()}})
+        self.assertEqual((done.stdout, done.stderr), ("{'_add_over_axis': 'original', '_max_over_axis': 'untouched'}\n", ""))
 
 
 class Shown(unittest.TestCase):

@@ -30,7 +30,7 @@ def kernels(site, divisor):
         try:
             right = bool(check())
             for behind in (1, 10):
-                row = measure(ours, theirs, behind, max(rounds // behind, 5), bytes_moved)
+                row = measure(ours, theirs, behind, max(rounds // behind, 15), bytes_moved)
                 title = name if behind == 1 else f"{name}, {behind} behind each other"
                 print(json.dumps({"name": title, **row, "goal": goal, "right": right}), flush=True)
         except Exception as error:

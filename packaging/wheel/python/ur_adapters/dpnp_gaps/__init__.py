@@ -19,9 +19,9 @@ def close():
     """Binds the names. dpnp must have been imported."""
     if host.MODE == "off":
         return
-    from . import fourier, linear_algebra, products, random_numbers, vector_math
+    from . import fourier, linear_algebra, products, random_numbers, sums, vector_math
 
-    for part in (vector_math, products, fourier, linear_algebra, random_numbers):
+    for part in (vector_math, products, sums, fourier, linear_algebra, random_numbers):
         try:
             part.close()
         except (ImportError, AttributeError) as error:

@@ -1,18 +1,17 @@
-"""Matrix products by cuBLAS, from PyPI's `nvidia-cublas` or the library that UR_CUBLAS_LIBRARY names, on the queue's own stream.
+"""Matrix products by cuBLAS, from PyPI's `nvidia-cublas` or the library that UR_CUBLAS_LIBRARY names, on the queue's own stream
+([native](native.py)).
 
-It must never leave the thread with another current context, and answers None wherever it cannot do what was asked for: dpnp's own
-kernels can. A product is submitted, not waited for. What it costs on the host is time that the device may stand idle, so nothing is
-asked twice: the stream of a queue, the handle of a context, the types of the functions.
+It answers None wherever it cannot do what was asked for: dpnp's own kernels can. The handle of a context and the types of the functions
+are made once.
 """
 
 import ctypes
-import os
-import threading
 
 import dpctl
 import numpy
 
 from .. import nvidia
+from . import native
 
 _FUNCTIONS = {
     numpy.dtype(numpy.float32): "cublasSgemmStridedBatched",
@@ -24,8 +23,6 @@ _POINTER, _INT, _DISTANCE = ctypes.c_void_p, ctypes.c_int, ctypes.c_longlong
 _MATRIX = (_POINTER, _INT, _DISTANCE)
 _ARGUMENTS = (_POINTER, *[_INT] * 5, _POINTER, *_MATRIX, *_MATRIX, _POINTER, *_MATRIX, _INT)
 _MOST = 2**31 - 1
-_MOST_QUEUES = 64
-_lock = threading.Lock()
 _opened = None
 
 
@@ -38,18 +35,12 @@ class _Handle:
 
 
 class _Cublas:
-    """The libraries, and a cuBLAS handle for each context. One product is submitted at a time: a handle has one stream."""
+    """The library, and a handle for each context. One product is submitted at a time: a handle has one stream."""
 
     def __init__(self, file):
         self.blas = ctypes.CDLL(file)
-        self.cuda = ctypes.CDLL(os.environ.get("UR_CUDA_LIBRARY") or "libcuda.so.1")
-        for function in (self.cuda.cuCtxPushCurrent_v2, self.cuda.cuCtxPopCurrent_v2, self.cuda.cuStreamSynchronize):
-            function.argtypes = (_POINTER,)
         self.blas.cublasSetStream_v2.argtypes = (_POINTER, _POINTER)
-        self.native_of_queue = ctypes.CDLL("libsycl.so.9")._ZNK4sycl3_V15queue9getNativeERi
-        self.native_of_queue.restype = ctypes.c_size_t
         self.products = {dtype: self._product(name, dtype) for dtype, name in _FUNCTIONS.items()}
-        self.queues = {}
         self.handles = {}
 
     def _product(self, name, dtype):
@@ -58,19 +49,6 @@ class _Cublas:
         function.argtypes = _ARGUMENTS
         factors = numpy.array([1, 0], dtype)
         return function, factors, factors.ctypes.data, factors.ctypes.data + dtype.itemsize
-
-    def native(self, queue):
-        """The CUDA stream of a queue and its context, or None. They stay: an entry holds its queue, as dpnp's order manager does."""
-        found = self.queues.get(queue)
-        if found is None:
-            kind, context = ctypes.c_int32(), _POINTER()
-            stream = self.native_of_queue(_POINTER(queue.addressof_ref()), ctypes.byref(kind))
-            if self.cuda.cuStreamGetCtx(_POINTER(stream), ctypes.byref(context)) != 0:
-                return None
-            if len(self.queues) == _MOST_QUEUES:
-                self.queues.clear()
-            found = self.queues[queue] = stream, context.value
-        return found
 
     def handle(self, context, stream):
         """cuBLAS for the context, which is current, set to the stream. A handle that is set gives up its workspace."""
@@ -86,27 +64,15 @@ class _Cublas:
             handle.stream = stream
         return handle.value
 
-    def submit(self, queue, dtype, transposed, sizes, a, b, result, count):
-        """Puts a product on the queue's stream."""
+    def put(self, dtype, transposed, sizes, a, b, result, count):
+        """What puts a product on a stream."""
         function, _, one, zero = self.products[dtype]
-        with _lock:
-            native = self.native(queue)
-            if native is None:
-                return False
-            stream, context = native
-            if self.cuda.cuCtxPushCurrent_v2(context) != 0:
-                return False
-            try:
-                handle = self.handle(context, stream)
-                if handle is None:
-                    return False
-                if function(handle, *transposed, *sizes, one, *a, *b, zero, *result, count) != 0:
-                    return False
-            finally:
-                self.cuda.cuCtxPopCurrent_v2(ctypes.byref(_POINTER()))
-        # libsycl takes a barrier on a queue in order for its own last command, which the product is not. Other queues' products need not
-        # wait for this one, so the lock is given back before.
-        return not queue.is_in_order or self.cuda.cuStreamSynchronize(stream) == 0
+
+        def put(stream, context):
+            handle = self.handle(context, stream)
+            return handle is not None and function(handle, *transposed, *sizes, one, *a, *b, zero, *result, count) == 0
+
+        return put
 
 
 def _get():
@@ -115,7 +81,7 @@ def _get():
     if _opened is None:
         file = nvidia.cublas()
         try:
-            _opened = _Cublas(file) if file else False
+            _opened = _Cublas(file) if file and native.driver() else False
         except (OSError, AttributeError):
             _opened = False
     return _opened or None
@@ -174,19 +140,8 @@ def gemm(queue, a, b, result, depends=()):
     sizes = product.rows, product.columns, left.columns
     if max(*sizes, count) > _MOST or min(*sizes, count) == 0:
         return None
-    # Not by a barrier: libsycl holds one back whose events wait for a host task, and the product would be in front of it.
-    dpctl.SyclEvent.wait_for(depends)
     matrices = ((matrix.address, layout[1], matrix.distance) for matrix, layout in zip((left, right, product), layouts))
-    if not _get().submit(queue, dtype, (layouts[0][0], layouts[1][0]), sizes, *matrices, count):
+    put = _get().put(dtype, (layouts[0][0], layouts[1][0]), sizes, *matrices, count)
+    if not native.submit(queue, put, depends):
         return None
-    return _events(queue, (a, b, result), depends)
-
-
-def _events(queue, arrays, depends):
-    """The events of what keeps the arrays alive, and of the product.
-
-    A barrier's event is on the queue's first stream, which is the one that the adapter hands out, so it comes after the product. It is
-    given events that are over: without any, libsycl would let it wait for all host tasks of the queue.
-    """
-    product = queue.submit_barrier(depends or [dpctl.SyclEvent()])
-    return queue._submit_keep_args_alive(arrays, [product]), product
+    return native.events(queue, (a, b, result), depends)

@@ -1,0 +1,167 @@
+"""Sums of whole arrays of floats and doubles, by a kernel of our own on CUDA devices ([sums.cu](sums.cu), and what clang makes of it).
+
+dpnp's kernel runs on these devices too, and all that is not such an array is left to it. But it takes more instructions than the memory's
+speed leaves time for, and what comes after its sum waits for a host task of libsycl's, with the device idle. Arrays below 2^20 elements
+stay dpnp's: their time is the host's.
+"""
+
+import contextlib
+import ctypes
+import functools
+import importlib
+import pathlib
+
+import dpctl
+import numpy
+
+from . import native, rebind
+
+_FUNCTIONS = {numpy.dtype(numpy.float32): b"sum_f32", numpy.dtype(numpy.float64): b"sum_f64"}
+_LEAST = 1 << 20
+# As in sums.cu.
+_THREADS = 512
+_ELEMENTS_IN_FLIGHT = 16
+# More than a processor has room for at one time.
+_MOST_GROUPS = 8
+_ARRIVED_BYTES = 16
+_TEXT = pathlib.Path(__file__).with_name("sums.ptx")
+_POINTER = ctypes.c_void_p
+_MOST_QUEUES = 64
+_kernels = {}
+_rooms = {}
+
+
+def close():
+    for module in ("dpnp.tensor._reduction", "dpnp.tensor._statistical_functions"):
+        # A dpnp that has other names is right all the same.
+        with contextlib.suppress(ImportError, AttributeError):
+            rebind(module, "tri", _sum_over_axis=_sum_over_axis)
+    with contextlib.suppress(ImportError, AttributeError):
+        users = [importlib.import_module(module) for module in ("dpnp", "dpnp.dpnp_iface_mathematical")]
+        for user, made in [(user, _sum(user.sum)) for user in users]:
+            user.sum = made
+
+
+def _sum(original):
+    """A sum without options needs none of dpnp's preparation, which takes a third of the time that it has on the host; all else is
+    dpnp's."""
+
+    @functools.wraps(original)
+    def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
+        if axis is dtype is out is initial is None and keepdims is False and where is True:
+            result = _plain(a)
+            if result is not None:
+                return result
+        return original(a, axis, dtype, out, keepdims, initial, where)
+
+    return sum
+
+
+def _plain(a):
+    """The sum of an array of dpnp's, or None if it is not that of a whole array of ours."""
+    from dpctl.utils import SequentialOrderManager
+    from dpnp import tensor
+    from dpnp.dpnp_array import dpnp_array
+
+    if type(a) is not dpnp_array:
+        return None
+    src = a.get_array()
+    queue = src.sycl_queue
+    if not _is_ours(src, queue):
+        return None
+    dst = tensor.usm_ndarray((), dtype=src.dtype, buffer=src.usm_type, buffer_ctor_kwargs={"queue": queue})
+    order = SequentialOrderManager[queue]
+    events = _submit(queue, src, dst, order.submitted_events)
+    if events is None:
+        return None
+    order.add_event_pair(*events)
+    return dpnp_array._create_from_usm_ndarray(dst)
+
+
+def _sum_over_axis(original):
+    def sum_over_axis(src, trailing_dims_to_reduce, dst, sycl_queue, depends=()):
+        if src.ndim == trailing_dims_to_reduce and dst.dtype == src.dtype and _is_ours(src, sycl_queue):
+            events = _submit(sycl_queue, src, dst, depends)
+            if events is not None:
+                return events
+        return original(
+            src=src,
+            trailing_dims_to_reduce=trailing_dims_to_reduce,
+            dst=dst,
+            sycl_queue=sycl_queue,
+            depends=depends,
+        )
+
+    return sum_over_axis
+
+
+def _is_ours(src, queue):
+    """Whether it is an array without gaps that our kernel sums."""
+    return (
+        src.size >= _LEAST
+        and src.dtype in _FUNCTIONS
+        and src.flags.forc
+        and queue.backend == dpctl.backend_type.cuda
+        and native.driver() is not None
+    )
+
+
+def _submit(queue, src, dst, depends):
+    """Submits the sum. The events of what keeps the arrays and of the sum, or None if something else must do it."""
+    room = _room(queue)
+    values = (ctypes.c_uint64 * 5)(src._pointer, src.size, dst._pointer, room.sums, room.arrived)
+    first, step = ctypes.addressof(values), ctypes.sizeof(ctypes.c_uint64)
+    arguments = (_POINTER * 5)(*(first + step * index for index in range(5)))
+    launch = native.driver().cuda.cuLaunchKernel
+
+    def put(stream, context):
+        kernel = _kernel(context, src.dtype)
+        if kernel is None:
+            return False
+        function, fit = kernel
+        groups = min(room.processors * fit, -(-src.size // (_THREADS * _ELEMENTS_IN_FLIGHT)))
+        return launch(function, groups, 1, 1, _THREADS, 1, 1, 0, _POINTER(stream), arguments, None) == 0
+
+    if not native.submit(queue, put, depends):
+        return None
+    return native.events(queue, (src, dst), depends)
+
+
+def _kernel(context, dtype):
+    """The kernel in the context, which is current, and how many of its work-groups a processor has room for; None where the driver does
+    not take it."""
+    key = context, dtype
+    if key not in _kernels:
+        cuda, module, function, fit = native.driver().cuda, _POINTER(), _POINTER(), ctypes.c_int()
+        text = _TEXT.read_bytes() + b"\0"
+        is_there = (
+            cuda.cuModuleLoadData(ctypes.byref(module), text) == 0
+            and cuda.cuModuleGetFunction(ctypes.byref(function), module, _FUNCTIONS[dtype]) == 0
+            and cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(ctypes.byref(fit), function, _THREADS, _POINTER(0)) == 0
+        )
+        _kernels[key] = (function, max(1, min(fit.value, _MOST_GROUPS))) if is_there else None
+    return _kernels[key]
+
+
+class _Room:
+    """Where the work-groups of a queue's sums leave theirs, one sum after the other."""
+
+    def __init__(self, queue):
+        from dpctl.memory import MemoryUSMDevice
+
+        self.processors = queue.sycl_device.max_compute_units
+        self.memory = MemoryUSMDevice(_ARRIVED_BYTES + self.processors * _MOST_GROUPS * 8, queue=queue)
+        self.memory.memset(0)
+        self.arrived = self.memory._pointer
+        self.sums = self.arrived + _ARRIVED_BYTES
+
+
+def _room(queue):
+    room = _rooms.get(queue)
+    if room is None:
+        if len(_rooms) == _MOST_QUEUES:
+            for used in list(_rooms):
+                used.wait()
+            _rooms.clear()
+        room = _rooms[queue] = _Room(queue)
+    return room
