@@ -418,6 +418,17 @@ def test_sums_behind_each_other_are_a_launch_each_and_wait_for_nothing():
     assert run(script)[0].strip() == "[5, 0, 0, 0, 0, 0] {1048576.0}"
 
 
+def test_a_device_without_room_leaves_sums_to_dpnp(dpnp, sums, monkeypatch):
+    from ur_adapters.dpnp_gaps import sums as gap
+
+    def full(queue):
+        raise MemoryError
+
+    monkeypatch.setattr(gap, "_rooms", {})
+    monkeypatch.setattr(gap, "_Room", full)
+    assert float(dpnp.ones(LARGE).sum()) == LARGE and sums and not any(sums)
+
+
 def test_a_kernel_that_the_driver_does_not_take_leaves_sums_to_dpnp(dpnp, sums, monkeypatch):
     from ur_adapters.dpnp_gaps import sums as gap
 
