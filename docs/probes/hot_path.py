@@ -7,6 +7,9 @@ hand a store's bytes on to a later load only if that lies inside of it. `perf` o
 
   cargo xtask dist && docs/probes/hot_path.py launch [append ...]
 
+With --gaps also the branches behind which code lies that is not executed, with their places in the source if the dist was built with
+CARGO_PROFILE_RELEASE_DEBUG=line-tables-only: what lies there makes the path longer, and `unlikely!` and its kin move it away.
+
 The figures are the difference of a run of 10 and one of 30 rounds. Needs valgrind, objdump and a C compiler."""
 
 import collections
@@ -102,7 +105,25 @@ def disassembled(library):
     return text
 
 
+def gaps(executed, text):
+    """Each branch behind which at least 20 bytes are left out, with how many."""
+    following = dict(zip(sorted(text), sorted(text)[1:]))
+    executed = sorted(executed)
+    library = os.path.join(DIST, "lib", ADAPTER)
+    for branch, target in zip(executed, executed[1:]):
+        left_out = target - following.get(branch, target)
+        # What is further away is another function's.
+        if not 20 <= left_out < 4096:
+            continue
+        command = ["addr2line", "-i", "-e", library, hex(branch)]
+        places = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+        ours = [place.rsplit("/src/", 1)[-1] for place in places if "/src/" in place and "/rustc/" not in place]
+        yield f"{branch:x}: {left_out} bytes behind {' < '.join(ours[:4]) or 'a branch'}"
+
+
 def main(modes):
+    shows_gaps = "--gaps" in modes
+    modes = [mode for mode in modes if mode != "--gaps"]
     folder = tempfile.mkdtemp()
     program = os.path.join(folder, "hot_path")
     subprocess.run(["cc", "-O2", os.path.join(os.path.dirname(__file__), "hot_path.c"), "-o", program,
@@ -128,6 +149,8 @@ def main(modes):
         hot = {address for (library, _, address), count in each.items() if library == ADAPTER and count > 0.3}
         for load in waiting_loads(hot, text):
             print(f"      waits: {load}")
+        for gap in gaps(hot, text) if shows_gaps else ():
+            print(f"      gap: {gap}")
 
 
 if __name__ == "__main__":
