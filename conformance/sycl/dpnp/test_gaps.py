@@ -113,9 +113,9 @@ PLAIN = """
 """
 
 
-def plain(script):
+def plain(script, **environment):
     """What a script prints that begins with some products of 4 x 4 matrices."""
-    return run(textwrap.dedent(PLAIN) + textwrap.dedent(script), UR_CUBLAS_LIBRARY=CUBLAS)[0].strip()
+    return run(textwrap.dedent(PLAIN) + textwrap.dedent(script), UR_CUBLAS_LIBRARY=CUBLAS, **environment)[0].strip()
 
 
 @on_simulated_driver
@@ -178,9 +178,10 @@ def test_a_product_comes_after_what_made_its_operands():
 
 
 @on_simulated_driver
+@pytest.mark.parametrize("debug", "01")
 @pytest.mark.parametrize("what", ["product", "sum"])
-def test_memory_that_is_let_go_of_is_nobody_elses_before_what_reads_it_is_over(what):
-    # The sum stands behind a product that is held back.
+def test_memory_that_is_let_go_of_is_nobody_elses_before_what_reads_it_is_over(what, debug):
+    # The sum stands behind a product that is held back. In debug mode memory is filled when it is freed.
     script = f"""
         from dpctl.memory import MemoryUSMHost
         size = {{"product": 4, "sum": 1024}}["{what}"]
@@ -202,7 +203,7 @@ def test_memory_that_is_let_go_of_is_nobody_elses_before_what_reads_it_is_over(w
         cublas.hold(0)
         numpy.testing.assert_array_equal(dpnp.asnumpy(result), expected)
     """
-    assert plain(script) == "False"
+    assert plain(script, UR_USM_POOL_DEBUG=debug) == "False"
 
 
 @on_simulated_driver

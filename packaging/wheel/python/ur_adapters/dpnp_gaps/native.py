@@ -14,6 +14,8 @@ _POINTER = ctypes.c_void_p
 _MOST_QUEUES = 64
 # More than dpnp's list of a queue's last events has places.
 _MOST_OWN = 32
+# In debug mode the adapter writes into what is freed, at once.
+_FILLS = os.environ.get("UR_USM_POOL_DEBUG", "0") != "0"
 _lock = threading.Lock()
 _opened = None
 # Of each queue the last events of such work by their keys. Later work there needs no wait for them; held, so that no other event comes
@@ -90,7 +92,8 @@ def events(queue, arrays, depends):
     given events that are over or of such work: without any, libsycl would let it wait for all host tasks of the queue.
 
     Memory that an array has allocated needs nobody who keeps it: once freed, the adapter uses it again behind all work that was
-    enqueued before (and CUDA's own `cuMemFree` waits for that). A host task costs more time of the host than a sum has on the device.
+    enqueued before (and CUDA's own `cuMemFree` waits for that), but in debug mode. A host task costs more time of the host than a sum
+    has on the device.
     """
     done = queue.submit_barrier(depends or [dpctl.SyclEvent()])
     own = _own.get(queue)
@@ -101,8 +104,8 @@ def events(queue, arrays, depends):
     elif len(own) == _MOST_OWN:
         del own[next(iter(own))]
     own[_key(done)] = done
-    others = [array for array in arrays if array.usm_data.reference_obj is not None]
-    return queue._submit_keep_args_alive(others, [done]) if others else done, done
+    kept = [array for array in arrays if _FILLS or array.usm_data.reference_obj is not None]
+    return queue._submit_keep_args_alive(kept, [done]) if kept else done, done
 
 
 def _key(event):
