@@ -92,8 +92,8 @@ def events(queue, arrays, depends):
     given events that are over or of such work: without any, libsycl would let it wait for all host tasks of the queue.
 
     Memory that an array has allocated needs nobody who keeps it: once freed, the adapter uses it again behind all work that was
-    enqueued before (and CUDA's own `cuMemFree` waits for that), but in debug mode. A host task costs more time of the host than a sum
-    has on the device.
+    enqueued before (and CUDA's own `cuMemFree` waits for that), but in debug mode. With a host task for each, submitting sums takes the
+    host longer than they take the device.
     """
     done = queue.submit_barrier(depends or [dpctl.SyclEvent()])
     own = _own.get(queue)

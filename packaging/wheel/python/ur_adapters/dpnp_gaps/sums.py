@@ -43,8 +43,7 @@ def close():
 
 
 def _sum(original):
-    """A sum without options needs none of dpnp's preparation, which takes a third of the time that it has on the host; all else is
-    dpnp's."""
+    """A sum without options needs none of dpnp's preparation, which takes the host's time; all else is dpnp's."""
 
     @functools.wraps(original)
     def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True):
