@@ -391,6 +391,15 @@ def test_an_array_that_nobody_holds_any_more_is_summed_all_the_same(dpnp, sums):
     assert [float(total) for total in totals] == [number * LARGE for number in range(20)] and sums == [True] * 20
 
 
+def test_threads_that_share_a_queue_get_their_own_sums(dpnp, sums):
+    from concurrent.futures import ThreadPoolExecutor
+
+    arrays = [dpnp.full(LARGE, number, dtype="f8") for number in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        totals = threads.map(lambda array: [float(array.sum()) for _ in range(30)], arrays)
+    assert list(totals) == [[number * LARGE] * 30 for number in range(4)] and sums == [True] * 120
+
+
 @pytest.mark.parametrize("property", [None, "in_order"])
 def test_each_queue_has_sums_of_its_own(dpnp, sums, property):
     import dpctl
@@ -417,6 +426,17 @@ def test_sums_behind_each_other_are_a_launch_each_and_wait_for_nothing():
         print([now - then for now, then in zip(count(), before)], {float(total) for total in totals})
     """
     assert run(script)[0].strip() == "[5, 0, 0, 0, 0, 0] {1048576.0}"
+
+
+def test_the_kernel_is_loaded_without_the_lock_that_other_queues_need(dpnp, sums, monkeypatch):
+    from ur_adapters.dpnp_gaps import native
+    from ur_adapters.dpnp_gaps import sums as gap
+
+    cuda, locked = native.driver().cuda, []
+    load = cuda.cuModuleLoadData
+    monkeypatch.setattr(gap, "_kernels", {})
+    monkeypatch.setattr(cuda, "cuModuleLoadData", lambda *words: locked.append(native._lock.locked()) or load(*words))
+    assert float(dpnp.ones(LARGE).sum()) == LARGE and sums == [True] and locked == [False]
 
 
 def test_a_device_without_room_leaves_sums_to_dpnp(dpnp, sums, monkeypatch):

@@ -146,7 +146,6 @@ class Dpnp(unittest.TestCase):
                 self.assertEqual(complaint.count("RuntimeWarning"), 1, complaint)
                 self.assertIn(f"'{function}'); {part} may fail on CUDA devices", complaint)
 
-
     def test_a_dpnp_that_sums_otherwise_does_so_without_a_word(self):
         file = "tensor/_reduction.py"
         other = {**DPNP, file: DPNP[file].replace("_sum_over_axis", "_add_over_axis")}

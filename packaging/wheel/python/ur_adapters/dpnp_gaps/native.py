@@ -21,6 +21,7 @@ _opened = None
 # Of each queue the last events of such work by their keys. Later work there needs no wait for them; held, so that no other event comes
 # to have one's key.
 _own = {}
+_own_lock = threading.Lock()
 
 
 class _Driver:
@@ -57,6 +58,19 @@ def driver():
         except (OSError, AttributeError):
             _opened = False
     return _opened or None
+
+
+def prepare(queue, act):
+    """What `act` answers with the queue's context current; None where the queue has none. No lock is held: loading code waits for what
+    runs."""
+    opened = driver()
+    native = opened.stream(queue)
+    if native is None or opened.cuda.cuCtxPushCurrent_v2(native[1]) != 0:
+        return None
+    try:
+        return act()
+    finally:
+        opened.cuda.cuCtxPopCurrent_v2(ctypes.byref(_POINTER()))
 
 
 def submit(queue, put, depends):
@@ -96,14 +110,15 @@ def events(queue, arrays, depends):
     host longer than they take the device.
     """
     done = queue.submit_barrier(depends or [dpctl.SyclEvent()])
-    own = _own.get(queue)
-    if own is None:
-        if len(_own) == _MOST_QUEUES:
-            _own.clear()
-        own = _own[queue] = {}
-    elif len(own) == _MOST_OWN:
-        del own[next(iter(own))]
-    own[_key(done)] = done
+    with _own_lock:
+        own = _own.get(queue)
+        if own is None:
+            if len(_own) == _MOST_QUEUES:
+                _own.clear()
+            own = _own[queue] = {}
+        elif len(own) == _MOST_OWN:
+            del own[next(iter(own))]
+        own[_key(done)] = done
     kept = [array for array in arrays if _FILLS or array.usm_data.reference_obj is not None]
     return queue._submit_keep_args_alive(kept, [done]) if kept else done, done
 

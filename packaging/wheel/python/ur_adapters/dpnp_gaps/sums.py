@@ -111,17 +111,17 @@ def _submit(queue, src, dst, depends):
         room = _room(queue)
     except Exception:  # dpctl's errors have no class of their own in common. A full device may have room for dpnp's way.
         return None
+    kernel = _kernel(queue, src.dtype)
+    if kernel is None:
+        return None
+    function, fit = kernel
+    groups = min(room.processors * fit, -(-src.size // (_THREADS * _ELEMENTS_IN_FLIGHT)))
     values = (ctypes.c_uint64 * 5)(src._pointer, src.size, dst._pointer, room.sums, room.arrived)
     first, step = ctypes.addressof(values), ctypes.sizeof(ctypes.c_uint64)
     arguments = (_POINTER * 5)(*(first + step * index for index in range(5)))
     launch = native.driver().cuda.cuLaunchKernel
 
     def put(stream, context):
-        kernel = _kernel(context, src.dtype)
-        if kernel is None:
-            return False
-        function, fit = kernel
-        groups = min(room.processors * fit, -(-src.size // (_THREADS * _ELEMENTS_IN_FLIGHT)))
         return launch(function, groups, 1, 1, _THREADS, 1, 1, 0, _POINTER(stream), arguments, None) == 0
 
     if not native.submit(queue, put, depends):
@@ -129,20 +129,27 @@ def _submit(queue, src, dst, depends):
     return native.events(queue, (src, dst), depends)
 
 
-def _kernel(context, dtype):
-    """The kernel in the context, which is current, and how many of its work-groups a processor has room for; None where the driver does
-    not take it."""
-    key = context, dtype
+def _kernel(queue, dtype):
+    """The kernel in the queue's context, and how many of its work-groups a processor has room for; None where the driver does not take
+    it."""
+    native_queue = native.driver().stream(queue)
+    if native_queue is None:
+        return None
+    key = native_queue[1], dtype
     if key not in _kernels:
-        cuda, module, function, fit = native.driver().cuda, _POINTER(), _POINTER(), ctypes.c_int()
-        text = _TEXT.read_bytes() + b"\0"
-        is_there = (
-            cuda.cuModuleLoadData(ctypes.byref(module), text) == 0
-            and cuda.cuModuleGetFunction(ctypes.byref(function), module, _FUNCTIONS[dtype]) == 0
-            and cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(ctypes.byref(fit), function, _THREADS, _POINTER(0)) == 0
-        )
-        _kernels[key] = (function, max(1, min(fit.value, _MOST_GROUPS))) if is_there else None
+        _kernels[key] = native.prepare(queue, lambda: _load(dtype))
     return _kernels[key]
+
+
+def _load(dtype):
+    cuda, module, function, fit = native.driver().cuda, _POINTER(), _POINTER(), ctypes.c_int()
+    text = _TEXT.read_bytes() + b"\0"
+    is_there = (
+        cuda.cuModuleLoadData(ctypes.byref(module), text) == 0
+        and cuda.cuModuleGetFunction(ctypes.byref(function), module, _FUNCTIONS[dtype]) == 0
+        and cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(ctypes.byref(fit), function, _THREADS, _POINTER(0)) == 0
+    )
+    return (function, max(1, min(fit.value, _MOST_GROUPS))) if is_there else None
 
 
 class _Room:
@@ -165,5 +172,6 @@ def _room(queue):
             for used in list(_rooms):
                 used.wait()
             _rooms.clear()
-        room = _rooms[queue] = _Room(queue)
+        # Of two threads one makes a room that nobody uses.
+        room = _rooms.setdefault(queue, _Room(queue))
     return room
