@@ -131,9 +131,8 @@ impl Command {
         let healthy = stream.context.failure().is_none();
         match self {
             Command::Record(completion) => {
-                // Who saw the event must also see the stream get as far.
-                stream.count_done(point.seq);
-                completion.reach(stream.floor());
+                // Whoever sees the event sees the stream get as far, and the other way round.
+                completion.reach(stream.floor(), || stream.count_done(point.seq));
             }
             Command::WaitEvent(completion) => {
                 completion.wait();

@@ -9,7 +9,7 @@ use crate::graph::capture::Captured;
 use crate::handles::{self, Registry};
 use crate::reports;
 use crate::shared_event::SharedRecords;
-use crate::stream::Stream;
+use crate::stream::{Place, Stream};
 use crate::sys::*;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::{Condvar, Mutex};
@@ -32,6 +32,8 @@ pub struct Completion {
     done: AtomicBool,
     at: Mutex<Option<Instant>>,
     reached: Condvar,
+    /// Of a record that is a command of its stream: where. Whoever sees one of the two done sees the other.
+    place: Option<Place>,
     /// Of an event that processes share: its records, and which of them this is.
     shared: Option<(Arc<SharedRecords>, u64)>,
     /// Whether another process made it.
@@ -41,7 +43,8 @@ pub struct Completion {
 impl Completion {
     fn new(known: Clock, context: Arc<Context>, shared: Option<(Arc<SharedRecords>, u64)>, unseen: bool) -> Self {
         let (done, at, reached) = (AtomicBool::new(false), Mutex::new(None), Condvar::new());
-        Self { known, context, unseen, floor: AtomicU64::new(0), done, at, reached, shared, foreign: false }
+        let floor = AtomicU64::new(0);
+        Self { known, context, unseen, floor, done, at, reached, place: None, shared, foreign: false }
     }
 
     fn here(point: &Point, stream: &Stream, shared: Option<(Arc<SharedRecords>, u64)>) -> Self {
@@ -50,12 +53,14 @@ impl Completion {
         Self::new(known, stream.context.clone(), shared, stream.has_unseen())
     }
 
-    /// The stream got here. Other processes are told first: whoever knows it here may end the process at once.
-    pub fn reach(&self, floor: u64) {
+    /// The stream got here, as `count` has the stream say. Other processes are told first: whoever knows it here may end the
+    /// process at once.
+    pub fn reach(&self, floor: u64, count: impl FnOnce()) {
         self.floor.store(floor, Ordering::Release);
         if let Some((records, number)) = &self.shared {
             records.reach(*number);
         }
+        count();
         *self.at.lock() = Some(Instant::now());
         self.done.store(true, Ordering::Release);
         self.reached.notify_all();
@@ -69,9 +74,19 @@ impl Completion {
     pub fn is_done(&self) -> bool {
         match &self.shared {
             Some((records, number)) if self.foreign => records.is_reached(*number),
-            Some((records, number)) if records.was_last_to_reach(*number) => true,
-            _ => self.done.load(Ordering::Acquire),
+            Some((records, number)) if records.was_last_to_reach(*number) => {
+                // The stream says so next.
+                while !self.is_done_here() && self.place.is_some() {
+                    std::thread::yield_now();
+                }
+                true
+            }
+            _ => self.is_done_here(),
         }
+    }
+
+    fn is_done_here(&self) -> bool {
+        self.done.load(Ordering::Acquire) || self.place.as_ref().is_some_and(Place::is_done)
     }
 
     /// What had ended at this tick is ordered before whoever waited for it.
@@ -108,7 +123,9 @@ impl Completion {
         }
     }
 
+    /// When the stream got here, of a record that is done. It is noted a moment after the stream has said so.
     fn time(&self) -> Option<Instant> {
+        self.wait();
         *self.at.lock()
     }
 }
@@ -187,7 +204,9 @@ impl Event {
         let mut latest = self.latest.lock();
         stream.submit(|point| {
             let shared = self.shared.as_ref().map(|(records, _)| (records.clone(), records.give()));
-            let completion = Arc::new(Completion::here(point, stream, shared));
+            let mut completion = Completion::here(point, stream, shared);
+            completion.place = Some(stream.place(point.seq));
+            let completion = Arc::new(completion);
             *latest = Some(completion.clone());
             crate::command::Command::Record(completion)
         });
@@ -269,20 +288,49 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::device;
+    use crate::stream::{self, STREAMS, Sort};
     use core::hint::spin_loop;
-    use std::thread::scope;
+    use std::thread::{scope, yield_now};
+
+    fn context() -> Arc<Context> {
+        device::make(Config::from_env().expect("a configuration"));
+        Context::create(device::get(0).expect("a device"), false, 0)
+    }
+
+    #[test]
+    fn who_sees_a_stream_done_sees_that_its_events_are() {
+        let context = context();
+        let handle = Stream::create(context.clone(), Sort::NonBlocking, 0);
+        let stream = STREAMS.lookup(handle, CUDA_ERROR_INVALID_HANDLE).expect("a stream");
+        let event = Event::create(context.clone(), 0).expect("an event");
+        let event = EVENTS.lookup(event, CUDA_ERROR_INVALID_HANDLE).expect("an event");
+        stream::hold();
+        event.record(&stream).expect("a record");
+        let latest = event.latest().expect("its record");
+        // The stream's thread gets no further than here, wherever in its record that is.
+        let at = latest.at.lock();
+        stream::release();
+        while !stream.query() {
+            yield_now();
+        }
+        assert!(latest.query());
+        drop(at);
+        assert!(latest.time().is_some());
+        stream.close();
+        EVENTS.take(event.handle, CUDA_ERROR_INVALID_HANDLE).expect("the event");
+        context.destroy();
+    }
 
     #[test]
     fn what_its_own_process_knows_to_be_reached_all_processes_know() {
-        device::make(Config::from_env().expect("a configuration"));
-        let context = Context::create(device::get(0).expect("a device"), false, 0);
+        let context = context();
         let records = SharedRecords::new().expect("memory for a page");
         for _ in 0..2000 {
             let number = records.give();
             let shared = Some((records.clone(), number));
             let completion = Completion::new(Clock::default(), context.clone(), shared, false);
             scope(|threads| {
-                threads.spawn(|| completion.reach(0));
+                threads.spawn(|| completion.reach(0, || ()));
                 while !completion.is_done() {
                     spin_loop();
                 }

@@ -45,6 +45,19 @@ pub enum Sort {
     NonBlocking,
 }
 
+/// A command's place on its stream.
+pub struct Place {
+    completed: Arc<AtomicU64>,
+    seq: u64,
+}
+
+impl Place {
+    /// Whether the stream has come past it.
+    pub fn is_done(&self) -> bool {
+        self.completed.load(Ordering::Acquire) >= self.seq
+    }
+}
+
 /// One stream.
 pub struct Stream {
     /// Its number in the process.
@@ -63,7 +76,7 @@ pub struct Stream {
     work: Condvar,
     done: Condvar,
     submitted: AtomicU64,
-    completed: AtomicU64,
+    completed: Arc<AtomicU64>,
     /// Places that are taken of those for work of the device: what was submitted of it and has not ended.
     occupied: AtomicU64,
     /// Commands of which nobody can see what they wait for, and that have not ended.
@@ -149,7 +162,7 @@ impl Stream {
             work: Condvar::new(),
             done: Condvar::new(),
             submitted: AtomicU64::new(0),
-            completed: AtomicU64::new(0),
+            completed: Arc::default(),
             occupied: AtomicU64::new(0),
             unseen: AtomicU64::new(0),
             floor: AtomicU64::new(0),
@@ -411,6 +424,11 @@ impl Stream {
     /// Counts a command as done while it still runs, for whoever learns of its end before its thread does.
     pub fn count_done(&self, seq: u64) {
         self.completed.store(seq, Ordering::Release);
+    }
+
+    /// The place of a command of that number.
+    pub fn place(&self, seq: u64) -> Place {
+        Place { completed: self.completed.clone(), seq }
     }
 
     /// Whether all submitted work is done, without the host learning it.

@@ -156,7 +156,7 @@ impl Run {
         match &step.work {
             Work::Record(_) => {
                 if let Some(completion) = self.launch.completions.get(&number) {
-                    completion.reach(self.stream.floor());
+                    completion.reach(self.stream.floor(), || ());
                 }
             }
             Work::Alloc(block) => match self.launch.allocations.get(&number) {
