@@ -11,6 +11,7 @@ use crate::reports;
 use crate::shared_event::SharedRecords;
 use crate::stream::{Place, Stream};
 use crate::sys::*;
+use crate::waiting;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
@@ -114,19 +115,26 @@ impl Completion {
         if let Some((records, number)) = self.of_others() {
             return records.wait(*number);
         }
-        let mut at = self.at.lock();
-        if at.is_none() {
-            crate::waiting::note();
+        if !self.is_done() {
+            waiting::note();
+            self.when_reached();
         }
-        while at.is_none() {
+    }
+
+    /// When the stream got here, which is noted a moment after the record is done.
+    fn when_reached(&self) -> Instant {
+        let mut at = self.at.lock();
+        loop {
+            if let Some(at) = *at {
+                return at;
+            }
             self.reached.wait(&mut at);
         }
     }
 
-    /// When the stream got here, of a record that is done. It is noted a moment after the stream has said so.
+    /// When the stream got to a record that is done, if that is known here.
     fn time(&self) -> Option<Instant> {
-        self.wait();
-        *self.at.lock()
+        (!self.foreign).then(|| self.when_reached())
     }
 }
 
@@ -314,6 +322,10 @@ mod tests {
             yield_now();
         }
         assert!(latest.query());
+        // So nothing waits for it, least of all for the stream's thread.
+        let waits = waiting::of_thread();
+        latest.wait();
+        assert_eq!(waiting::of_thread(), waits);
         drop(at);
         assert!(latest.time().is_some());
         stream.close();
