@@ -4,11 +4,14 @@ or not at all, and nothing new on a CPU device; and sums of whole arrays by a ke
 UR_TEST_CUBLAS names a cuBLAS for that driver, UR_TEST_OPENCL an OpenCL runtime with a CPU device.
 """
 
+import contextlib
 import ctypes
 import os
 import subprocess
 import sys
 import textwrap
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy
 import pytest
@@ -273,16 +276,61 @@ def test_a_product_into_what_does_not_take_it_is_refused(dpnp):
         dpnp.matmul(a, dpnp.asarray(matrix((3, 4), "f8")))
 
 
-def test_a_product_on_a_queue_in_order_is_waited_for_without_the_lock_that_other_products_need(dpnp, monkeypatch):
-    import dpctl
-    from ur_adapters.dpnp_gaps import native as gap
+class Held:
+    """A native function whose first call does not return until it is let go; what all calls were given first."""
 
-    queue = dpctl.SyclQueue(dpnp.arange(1).sycl_device, property="in_order")
-    a, cuda, locked = dpnp.asarray(matrix((4, 4), "f8"), sycl_queue=queue), gap.driver().cuda, []
-    synchronize = cuda.cuStreamSynchronize
-    monkeypatch.setattr(cuda, "cuStreamSynchronize", lambda stream: locked.append(gap._lock.locked()) or synchronize(stream))
-    dpnp.matmul(a, a)
-    assert locked == [False]
+    def __init__(self, function):
+        self.function, self.first, self.entered, self.go = function, [], threading.Event(), threading.Event()
+
+    def __call__(self, *words):
+        self.first.append(words[0])
+        if len(self.first) == 1:
+            self.entered.set()
+            assert self.go.wait(30)
+        return self.function(*words)
+
+
+@contextlib.contextmanager
+def beside(held, work):
+    """The other thread does the work, and is inside of the function meanwhile."""
+    with ThreadPoolExecutor(1) as thread:
+        done = thread.submit(work)
+        assert held.entered.wait(30)
+        try:
+            yield
+        finally:
+            held.go.set()
+        done.result()
+
+
+@pytest.mark.parametrize("property", [None, "in_order"])
+@pytest.mark.parametrize("what", ["cublasCreate_v2", "cublasSetStream_v2", "product", "cuStreamSynchronize"])
+def test_a_product_waits_for_no_other_queues(dpnp, monkeypatch, what, property):
+    import dpctl
+    from ur_adapters.dpnp_gaps import cublas, native
+
+    queues = [dpctl.SyclQueue(dpnp.arange(1).sycl_device, **({"property": property} if property else {})) for _ in range(2)]
+    values = matrix((4, 4), "f8")
+    arrays = [dpnp.asarray(values, sycl_queue=queue) for queue in queues]
+    library = cublas._get()
+    monkeypatch.setattr(library, "handles", {})
+    if what == "product":
+        function, *factors = library.products[values.dtype]
+        held = Held(function)
+        monkeypatch.setitem(library.products, values.dtype, (held, *factors))
+    else:
+        owner = native.driver().cuda if what == "cuStreamSynchronize" else library.blas
+        if what == "cuStreamSynchronize" and not property:
+            pytest.skip("only queues in order are waited for")
+        held = Held(getattr(owner, what))
+        monkeypatch.setattr(owner, what, held)
+    with beside(held, lambda: dpnp.matmul(arrays[0], arrays[0])):
+        numpy.testing.assert_array_equal(dpnp.asnumpy(dpnp.matmul(arrays[1], arrays[1])), values @ values)
+    for array in arrays * 3:
+        numpy.testing.assert_array_equal(dpnp.asnumpy(dpnp.matmul(array, array)), values @ values)
+    (handles,) = library.handles.values()
+    assert len(handles) == (1 if what == "cuStreamSynchronize" else 2)
+    assert what != "product" or len(set(held.first)) == 2
 
 
 def test_queues_in_order_get_products_too():
@@ -392,8 +440,6 @@ def test_an_array_that_nobody_holds_any_more_is_summed_all_the_same(dpnp, sums):
 
 
 def test_threads_that_share_a_queue_get_their_own_sums(dpnp, sums):
-    from concurrent.futures import ThreadPoolExecutor
-
     arrays = [dpnp.full(LARGE, number, dtype="f8") for number in range(4)]
     with ThreadPoolExecutor(4) as threads:
         totals = threads.map(lambda array: [float(array.sum()) for _ in range(30)], arrays)
@@ -428,25 +474,31 @@ def test_sums_behind_each_other_are_a_launch_each_and_wait_for_nothing():
     assert run(script)[0].strip() == "[5, 0, 0, 0, 0, 0] {1048576.0}"
 
 
-def test_the_kernel_is_loaded_without_the_lock_that_other_queues_need(dpnp, sums, monkeypatch):
+@pytest.mark.parametrize("what", ["cuModuleLoadData", "cuLaunchKernel"])
+def test_a_sum_waits_for_no_other_queues(dpnp, sums, monkeypatch, what):
+    import dpctl
     from ur_adapters.dpnp_gaps import native
     from ur_adapters.dpnp_gaps import sums as gap
 
-    cuda, locked = native.driver().cuda, []
-    load = cuda.cuModuleLoadData
+    queues = [dpctl.SyclQueue(dpnp.arange(1).sycl_device) for _ in range(2)]
+    arrays = [dpnp.ones(LARGE, sycl_queue=queue) for queue in queues]
+    cuda = native.driver().cuda
+    held = Held(getattr(cuda, what))
     monkeypatch.setattr(gap, "_kernels", {})
-    monkeypatch.setattr(cuda, "cuModuleLoadData", lambda *words: locked.append(native._lock.locked()) or load(*words))
-    assert float(dpnp.ones(LARGE).sum()) == LARGE and sums == [True] and locked == [False]
+    monkeypatch.setattr(cuda, what, held)
+    with beside(held, lambda: float(arrays[0].sum())):
+        assert float(arrays[1].sum()) == LARGE and sums == [True]
+    assert [float(array.sum()) for array in arrays] == [LARGE] * 2 and sums == [True] * 4
 
 
 def test_a_device_without_room_leaves_sums_to_dpnp(dpnp, sums, monkeypatch):
+    from ur_adapters.dpnp_gaps import native
     from ur_adapters.dpnp_gaps import sums as gap
 
     def full(queue):
         raise MemoryError
 
-    monkeypatch.setattr(gap, "_rooms", {})
-    monkeypatch.setattr(gap, "_Room", full)
+    monkeypatch.setattr(gap, "_rooms", native.PerQueue(full))
     assert float(dpnp.ones(LARGE).sum()) == LARGE and sums and not any(sums)
 
 

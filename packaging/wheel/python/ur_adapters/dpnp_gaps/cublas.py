@@ -1,17 +1,19 @@
 """Matrix products by cuBLAS, from PyPI's `nvidia-cublas` or the library that UR_CUBLAS_LIBRARY names, on the queue's own stream
 ([native](native.py)).
 
-It answers None wherever it cannot do what was asked for: dpnp's own kernels can. The handle of a context and the types of the functions
-are made once.
+It answers None wherever it cannot do what was asked for: dpnp's own kernels can. The types of the functions are made once, and as many
+handles in a context as threads submit products there at one time: a handle has one stream, and must be no other thread's meanwhile.
 """
 
 import ctypes
+import threading
 
 import dpctl
 import numpy
 
 from .. import nvidia
 from . import native
+from .native import POINTER
 
 _FUNCTIONS = {
     numpy.dtype(numpy.float32): "cublasSgemmStridedBatched",
@@ -19,9 +21,9 @@ _FUNCTIONS = {
     numpy.dtype(numpy.complex64): "cublasCgemmStridedBatched",
     numpy.dtype(numpy.complex128): "cublasZgemmStridedBatched",
 }
-_POINTER, _INT, _DISTANCE = ctypes.c_void_p, ctypes.c_int, ctypes.c_longlong
-_MATRIX = (_POINTER, _INT, _DISTANCE)
-_ARGUMENTS = (_POINTER, *[_INT] * 5, _POINTER, *_MATRIX, *_MATRIX, _POINTER, *_MATRIX, _INT)
+_INT, _DISTANCE = ctypes.c_int, ctypes.c_longlong
+_MATRIX = (POINTER, _INT, _DISTANCE)
+_ARGUMENTS = (POINTER, *[_INT] * 5, POINTER, *_MATRIX, *_MATRIX, POINTER, *_MATRIX, _INT)
 _MOST = 2**31 - 1
 _opened = None
 
@@ -35,13 +37,14 @@ class _Handle:
 
 
 class _Cublas:
-    """The library, and a handle for each context. One product is submitted at a time: a handle has one stream."""
+    """The library, and of each context the handles that no thread uses now."""
 
     def __init__(self, file):
         self.blas = ctypes.CDLL(file)
-        self.blas.cublasSetStream_v2.argtypes = (_POINTER, _POINTER)
+        self.blas.cublasSetStream_v2.argtypes = (POINTER, POINTER)
         self.products = {dtype: self._product(name, dtype) for dtype, name in _FUNCTIONS.items()}
         self.handles = {}
+        self.lock = threading.Lock()
 
     def _product(self, name, dtype):
         """The function, its factors 1 and 0, and where they lie."""
@@ -50,27 +53,42 @@ class _Cublas:
         factors = numpy.array([1, 0], dtype)
         return function, factors, factors.ctypes.data, factors.ctypes.data + dtype.itemsize
 
-    def handle(self, context, stream):
-        """cuBLAS for the context, which is current, set to the stream. A handle that is set gives up its workspace."""
-        handle = self.handles.get(context)
+    def take(self, context, stream):
+        """A handle of the context, which is current, set to the stream; one that was set to another gives up its workspace. None if
+        cuBLAS has none."""
+        with self.lock:
+            free = self.handles.setdefault(context, [])
+            streams = [handle.stream for handle in free]
+            handle = free.pop(streams.index(stream) if stream in streams else -1) if free else None
         if handle is None:
-            value = _POINTER()
+            value = POINTER()
             if self.blas.cublasCreate_v2(ctypes.byref(value)) != 0:
                 return None
-            handle = self.handles[context] = _Handle(value.value)
+            handle = _Handle(value.value)
         if handle.stream != stream:
             if self.blas.cublasSetStream_v2(handle.value, stream) != 0:
+                self.give(context, handle)
                 return None
             handle.stream = stream
-        return handle.value
+        return handle
+
+    def give(self, context, handle):
+        """Gives one back."""
+        with self.lock:
+            self.handles[context].append(handle)
 
     def put(self, dtype, transposed, sizes, a, b, result, count):
         """What puts a product on a stream."""
         function, _, one, zero = self.products[dtype]
 
         def put(stream, context):
-            handle = self.handle(context, stream)
-            return handle is not None and function(handle, *transposed, *sizes, one, *a, *b, zero, *result, count) == 0
+            handle = self.take(context, stream)
+            if handle is None:
+                return False
+            try:
+                return function(handle.value, *transposed, *sizes, one, *a, *b, zero, *result, count) == 0
+            finally:
+                self.give(context, handle)
 
         return put
 

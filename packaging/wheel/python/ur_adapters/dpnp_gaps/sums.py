@@ -15,6 +15,7 @@ import dpctl
 import numpy
 
 from . import native, rebind
+from .native import POINTER
 
 _FUNCTIONS = {numpy.dtype(numpy.float32): b"sum_f32", numpy.dtype(numpy.float64): b"sum_f64"}
 _LEAST = 1 << 20
@@ -25,10 +26,7 @@ _ELEMENTS_IN_FLIGHT = 16
 _MOST_GROUPS = 8
 _ARRIVED_BYTES = 16
 _TEXT = pathlib.Path(__file__).with_name("sums.ptx")
-_POINTER = ctypes.c_void_p
-_MOST_QUEUES = 64
 _kernels = {}
-_rooms = {}
 
 
 def close():
@@ -108,7 +106,7 @@ def _is_ours(src, queue):
 def _submit(queue, src, dst, depends):
     """Submits the sum. The events of what keeps the arrays and of the sum, or None if something else must do it."""
     try:
-        room = _room(queue)
+        room = _rooms.get(queue)
     except Exception:  # dpctl's errors have no class of their own in common. A full device may have room for dpnp's way.
         return None
     kernel = _kernel(queue, src.dtype)
@@ -118,11 +116,11 @@ def _submit(queue, src, dst, depends):
     groups = min(room.processors * fit, -(-src.size // (_THREADS * _ELEMENTS_IN_FLIGHT)))
     values = (ctypes.c_uint64 * 5)(src._pointer, src.size, dst._pointer, room.sums, room.arrived)
     first, step = ctypes.addressof(values), ctypes.sizeof(ctypes.c_uint64)
-    arguments = (_POINTER * 5)(*(first + step * index for index in range(5)))
+    arguments = (POINTER * 5)(*(first + step * index for index in range(5)))
     launch = native.driver().cuda.cuLaunchKernel
 
     def put(stream, context):
-        return launch(function, groups, 1, 1, _THREADS, 1, 1, 0, _POINTER(stream), arguments, None) == 0
+        return launch(function, groups, 1, 1, _THREADS, 1, 1, 0, POINTER(stream), arguments, None) == 0
 
     if not native.submit(queue, put, depends):
         return None
@@ -137,17 +135,17 @@ def _kernel(queue, dtype):
         return None
     key = native_queue[1], dtype
     if key not in _kernels:
-        _kernels[key] = native.prepare(queue, lambda: _load(dtype))
+        _kernels[key] = native.in_context(queue, lambda stream, context: _load(dtype))
     return _kernels[key]
 
 
 def _load(dtype):
-    cuda, module, function, fit = native.driver().cuda, _POINTER(), _POINTER(), ctypes.c_int()
+    cuda, module, function, fit = native.driver().cuda, POINTER(), POINTER(), ctypes.c_int()
     text = _TEXT.read_bytes() + b"\0"
     is_there = (
         cuda.cuModuleLoadData(ctypes.byref(module), text) == 0
         and cuda.cuModuleGetFunction(ctypes.byref(function), module, _FUNCTIONS[dtype]) == 0
-        and cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(ctypes.byref(fit), function, _THREADS, _POINTER(0)) == 0
+        and cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(ctypes.byref(fit), function, _THREADS, POINTER(0)) == 0
     )
     return (function, max(1, min(fit.value, _MOST_GROUPS))) if is_there else None
 
@@ -165,13 +163,9 @@ class _Room:
         self.sums = self.arrived + _ARRIVED_BYTES
 
 
-def _room(queue):
-    room = _rooms.get(queue)
-    if room is None:
-        if len(_rooms) == _MOST_QUEUES:
-            for used in list(_rooms):
-                used.wait()
-            _rooms.clear()
-        # Of two threads one makes a room that nobody uses.
-        room = _rooms.setdefault(queue, _Room(queue))
-    return room
+def _wait(queues):
+    for queue in queues:
+        queue.wait()
+
+
+_rooms = native.PerQueue(lambda queue: _Room(queue), clear=_wait)
