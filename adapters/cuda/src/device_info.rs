@@ -27,22 +27,18 @@ mod attribute {
     pub(super) const REGISTERS_PER_BLOCK: i32 = 12;
     pub(super) const CLOCK_RATE: i32 = 13;
     pub(super) const MULTIPROCESSOR_COUNT: i32 = 16;
-    pub(super) const KERNEL_EXEC_TIMEOUT: i32 = 17;
     pub(super) const INTEGRATED: i32 = 18;
     pub(super) const CAN_MAP_HOST_MEMORY: i32 = 19;
     pub(super) const TEXTURE1D_WIDTH: i32 = 21;
     pub(super) const TEXTURE2D_WIDTH: i32 = 22;
     pub(super) const TEXTURE3D_WIDTH: i32 = 24;
     pub(super) const TEXTURE2D_LAYERED_WIDTH: i32 = 27;
-    pub(super) const CONCURRENT_KERNELS: i32 = 31;
     pub(super) const ECC_ENABLED: i32 = 32;
     pub(super) const PCI_BUS_ID: i32 = 33;
     pub(super) const PCI_SLOT_ID: i32 = 34;
     pub(super) const MEMORY_CLOCK_RATE: i32 = 36;
     pub(super) const MEMORY_BUS_WIDTH: i32 = 37;
     pub(super) const L2_CACHE_SIZE: i32 = 38;
-    pub(super) const MAX_THREADS_PER_MULTIPROCESSOR: i32 = 39;
-    pub(super) const ASYNC_ENGINE_COUNT: i32 = 40;
     pub(super) const UNIFIED_ADDRESSING: i32 = 41;
     pub(super) const PCI_DOMAIN_ID: i32 = 50;
     pub(super) const TEXTURE1D_LAYERED_WIDTH: i32 = 42;
@@ -52,7 +48,6 @@ mod attribute {
     pub(super) const SURFACE3D_WIDTH: i32 = 58;
     pub(super) const SURFACE1D_LAYERED_WIDTH: i32 = 61;
     pub(super) const SURFACE2D_LAYERED_WIDTH: i32 = 63;
-    pub(super) const TEXTURE1D_LINEAR_WIDTH: i32 = 69;
     pub(super) const TEXTURE2D_LINEAR_WIDTH: i32 = 70;
     pub(super) const COMPUTE_CAPABILITY_MAJOR: i32 = 75;
     pub(super) const COMPUTE_CAPABILITY_MINOR: i32 = 76;
@@ -64,14 +59,12 @@ mod attribute {
     pub(super) const SHARED_MEMORY_PER_BLOCK_OPTIN: i32 = 97;
     pub(super) const VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: i32 = 102;
     pub(super) const POSIX_FILE_DESCRIPTOR_SUPPORTED: i32 = 103;
-    pub(super) const MAX_BLOCKS_PER_MULTIPROCESSOR: i32 = 106;
     pub(super) const TIMELINE_SEMAPHORE_INTEROP: i32 = 114;
     pub(super) const MEMORY_POOLS_SUPPORTED: i32 = 115;
     pub(super) const CLUSTER_LAUNCH: i32 = 120;
     /// The second version's operations have no other attribute: where those of 64 bits are, those of 32 are.
     pub(super) const CAN_USE_64_BIT_STREAM_MEM_OPS: i32 = 122;
     pub(super) const IPC_EVENT_SUPPORTED: i32 = 125;
-    pub(super) const HOST_NUMA_ID: i32 = 134;
     /// PCI device number in the upper, vendor number in the lower half.
     pub(super) const GPU_PCI_DEVICE_ID: i32 = 139;
 }
@@ -173,7 +166,6 @@ pub(crate) fn read(driver: &Cuda, device: CUdevice) -> Result<DeviceProperties> 
         })),
         program_link: true,
         version: format!("{}.{}", capability.0, capability.1),
-        compute_capability: capability,
         uuid: read.uuid(),
         pci: read.pci(of::PCI_DOMAIN_ID, of::PCI_BUS_ID, of::PCI_SLOT_ID)?,
         device_id: read.some(of::GPU_PCI_DEVICE_ID)?.map(|both| both >> 16),
@@ -195,16 +187,11 @@ pub(crate) fn read(driver: &Cuda, device: CUdevice) -> Result<DeviceProperties> 
         max_threads_per_block: read.number(of::MAX_THREADS_PER_BLOCK)?,
         max_block: read.three(of::MAX_BLOCK_DIM_X)?,
         max_grid: read.three(of::MAX_GRID_DIM_X)?,
-        max_threads_per_unit: read.number(of::MAX_THREADS_PER_MULTIPROCESSOR)?,
-        max_blocks_per_unit: read.some(of::MAX_BLOCKS_PER_MULTIPROCESSOR)?,
         warp_size: read.number(of::WARP_SIZE)?,
         shared_per_block,
         shared_per_block_optin: read.size(of::SHARED_MEMORY_PER_BLOCK_OPTIN)?.max(shared_per_block),
         registers_per_block: read.number(of::REGISTERS_PER_BLOCK)?,
         max_parameter_size: parameter_space(capability, driver),
-        copy_engines: read.number(of::ASYNC_ENGINE_COUNT)?,
-        concurrent_kernels: read.flag(of::CONCURRENT_KERNELS)?,
-        kernel_timeout: read.flag(of::KERNEL_EXEC_TIMEOUT)?,
         timer_resolution_ns: TIMER_RESOLUTION_NS,
         printf_buffer: PRINTF_BUFFER,
 
@@ -230,7 +217,6 @@ pub(crate) fn read(driver: &Cuda, device: CUdevice) -> Result<DeviceProperties> 
         external_memory: cfg!(unix) && driver.symbols.external_memory_import.is_some(),
         external_semaphores: cfg!(unix) && driver.symbols.external_semaphore_import.is_some(),
         external_timelines: cfg!(unix) && read.optional(of::TIMELINE_SEMAPHORE_INTEROP)? == Some(1),
-        host_numa_node: read.optional(of::HOST_NUMA_ID)?.filter(|node| *node >= 0),
 
         half: capability >= (5, 3),
         double: true,
@@ -245,7 +231,6 @@ pub(crate) fn read(driver: &Cuda, device: CUdevice) -> Result<DeviceProperties> 
         image1d: read.image::<1>(of::TEXTURE1D_WIDTH, of::SURFACE1D_WIDTH)?[0],
         image2d: read.image(of::TEXTURE2D_WIDTH, of::SURFACE2D_WIDTH)?,
         image3d: read.image(of::TEXTURE3D_WIDTH, of::SURFACE3D_WIDTH)?,
-        image1d_linear: read.size(of::TEXTURE1D_LINEAR_WIDTH)?,
         image2d_linear: [width_linear as usize, height_linear as usize, pitch_linear as usize],
         image_pitch_align: read.number(of::TEXTURE_PITCH_ALIGNMENT)?,
         image1d_array: read.image(of::TEXTURE1D_LAYERED_WIDTH, of::SURFACE1D_LAYERED_WIDTH)?,

@@ -162,7 +162,6 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
     Ok(DeviceProperties {
         // Who it is. SYCL takes AMD's architecture from the version, with all that follows the colon.
         version: if amd { identity.architecture.clone() } else { format!("{}.{}", version[0], version[1]) },
-        compute_capability: if amd { (0, 0) } else { version.into() },
         driver_version: driver.version()?,
         uuid: read.uuid(),
         device_id: read.some(of::hipDeviceAttributePciChipId)?,
@@ -174,7 +173,6 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
         // What Windows' runtime tells alone, and what no call of HIP tells.
         luid: None,
         node_mask: None,
-        host_numa_node: None,
 
         // Shape of a launch.
         max_threads_per_block: read.number(of::hipDeviceAttributeMaxThreadsPerBlock)?,
@@ -182,16 +180,12 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
         max_grid: read.three(of::hipDeviceAttributeMaxGridDimX)?,
         warp_size: wave_size,
         compute_units: read.number(of::hipDeviceAttributeMultiprocessorCount)?,
-        max_threads_per_unit: read.number(of::hipDeviceAttributeMaxThreadsPerMultiProcessor)?,
-        max_blocks_per_unit: read.some(of::hipDeviceAttributeMaxBlocksPerMultiProcessor)?,
         registers_per_block: read.number(of::hipDeviceAttributeMaxRegistersPerBlock)?,
         shared_per_block: block_memory,
         shared_per_block_optin: read.size(of::hipDeviceAttributeSharedMemPerBlockOptin)?.max(block_memory),
         max_parameter_size: PARAMETER_SPACE,
         cooperative_launch: read.flag(of::hipDeviceAttributeCooperativeLaunch)?,
         clusters: false,
-        concurrent_kernels: read.flag(of::hipDeviceAttributeConcurrentKernels)?,
-        kernel_timeout: read.flag(of::hipDeviceAttributeKernelExecTimeout)?,
         printf_buffer: PRINTF_BUFFER,
         timer_resolution_ns: TIMER_RESOLUTION_NS,
         clock_mhz: read.megahertz(of::hipDeviceAttributeClockRate)?,
@@ -206,7 +200,6 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
         address_align_bits: ADDRESS_ALIGN_BITS,
         ecc: read.flag(of::hipDeviceAttributeEccEnabled)?,
         integrated: read.flag(of::hipDeviceAttributeIntegrated)?,
-        copy_engines: read.number(of::hipDeviceAttributeAsyncEngineCount)?,
         // One address space is how HIP works; releases that do not know the question still have it.
         unified_addressing: read.optional(of::hipDeviceAttributeUnifiedAddressing)? != Some(0),
         host_mapping: read.flag(of::hipDeviceAttributeCanMapHostMemory)?,
@@ -251,7 +244,6 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
             of::hipDeviceAttributeMaxTexture3DHeight,
             of::hipDeviceAttributeMaxTexture3DDepth,
         ])?,
-        image1d_linear: read.size(of::hipDeviceAttributeMaxTexture1DLinear)?,
         image2d_linear: [plane[0], plane[1], read.size(of::hipDeviceAttributeMaxPitch)?],
         image_pitch_align: read.number(of::hipDeviceAttributeTexturePitchAlignment)?,
         image1d_array: [layered(line, of::hipDeviceAttributeMaxTexture1DLayered)?, LAYERS],

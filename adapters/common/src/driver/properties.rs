@@ -47,8 +47,6 @@ pub struct DeviceProperties {
     pub program_link: bool,
     /// What `UR_DEVICE_INFO_VERSION` answers: `9.0` or `gfx90a`. SYCL derives the architecture from it.
     pub version: String,
-    /// Compute capability, or 0.0 where the backend has none.
-    pub compute_capability: (u32, u32),
     /// 16 bytes that name the physical device across processes.
     pub uuid: Option<[u8; 16]>,
     /// PCI domain, bus and device.
@@ -69,10 +67,6 @@ pub struct DeviceProperties {
     pub max_block: [u32; 3],
     /// Most blocks of a grid in each dimension.
     pub max_grid: [u32; 3],
-    /// Most threads resident on one compute unit.
-    pub max_threads_per_unit: u32,
-    /// Most blocks resident on one compute unit.
-    pub max_blocks_per_unit: Option<u32>,
     /// Threads of a warp / wavefront.
     pub warp_size: u32,
     /// Work-group memory of a block without asking for more, bytes.
@@ -97,10 +91,6 @@ pub struct DeviceProperties {
     pub ecc: bool,
     /// Whether the device shares memory with the host.
     pub integrated: bool,
-    /// Copy engines.
-    pub copy_engines: u32,
-    /// Whether kernels of several streams run at once.
-    pub concurrent_kernels: bool,
     /// Whether host memory has one address on host and device.
     pub unified_addressing: bool,
     /// Whether pinned host memory can be mapped.
@@ -133,8 +123,6 @@ pub struct DeviceProperties {
     pub clusters: bool,
     /// Whether virtual memory management works.
     pub virtual_memory: bool,
-    /// Whether the driver stops kernels that run for seconds, as it does where the device drives a display.
-    pub kernel_timeout: bool,
     /// Step of the clock behind event timestamps, nanoseconds.
     pub timer_resolution_ns: usize,
     /// Bytes of kernels' `printf` output that are kept until the next synchronisation.
@@ -165,8 +153,6 @@ pub struct DeviceProperties {
     pub image2d: [usize; 2],
     /// Largest 3-D image: width, height, depth.
     pub image3d: [usize; 3],
-    /// Largest linear 1-D image, elements.
-    pub image1d_linear: usize,
     /// Largest linear 2-D image: width, height, pitch in bytes.
     pub image2d_linear: [usize; 3],
     /// Alignment of an image's pitch, bytes.
@@ -185,8 +171,6 @@ pub struct DeviceProperties {
     pub external_semaphores: bool,
     /// Whether those may be timelines, which have values.
     pub external_timelines: bool,
-    /// Whether the device sees NUMA node ids of the host, and which is nearest.
-    pub host_numa_node: Option<i32>,
 }
 
 impl DeviceProperties {
