@@ -1,13 +1,37 @@
 #!/bin/sh
-# Compiles every kernel here to PTX with clang, and with nvcc (NVCC=path) to the samples of its dialect.
+# Compiles every kernel here and the wheel's to PTX with clang, and with nvcc (NVCC=path) those here to the samples of its dialect.
+# With --check nothing is written: it fails where the PTX is not what clang 14 makes of the source beside it.
 set -eu
 cd "$(dirname "$0")"
-CLANG=${CLANG:-clang}
-for source in *.cu; do
-    name=${source%.cu}
-    "$CLANG" -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudainc -nocudalib \
-        -Xclang -target-feature -Xclang +ptx63 -O2 -S -o "$name.ptx" "$source"
-done
+CLANG=${CLANG:-clang-14}
+wheel=../../packaging/wheel/python/ur_adapters/dpnp_gaps
+
+# ptx SOURCE ARCHITECTURE VERSION LEVEL OUTPUT
+ptx() {
+    "$CLANG" -x cuda --cuda-device-only "--cuda-gpu-arch=$2" -nocudainc -nocudalib \
+        -Xclang -target-feature -Xclang "+ptx$3" "-O$4" -S -o "$5" "$1"
+}
+
+# all FOLDER: what there is of clang's, under that folder.
+all() {
+    for source in *.cu; do ptx "$source" sm_70 63 2 "$1/${source%.cu}.ptx"; done
+    ptx "$wheel/sums.cu" sm_60 60 3 "$1/$wheel/sums.ptx"
+}
+
+if [ "${1:-}" = --check ]; then
+    made=$(mktemp -d)
+    trap 'rm -rf "$made"' EXIT
+    # A folder for which the way to the wheel stays inside.
+    mkdir -p "$made/a/b/$wheel"
+    all "$made/a/b"
+    stale=0
+    for source in *.cu "$wheel"/*.cu; do
+        file=${source%.cu}.ptx
+        cmp -s "$made/a/b/$file" "$file" || { echo "unexpected: $file is not what $CLANG makes of $source: run $0" && stale=1; }
+    done
+    exit $stale
+fi
+all .
 [ -n "${NVCC:-}" ] || exit 0
 mkdir -p nvcc fatbin cubin
 for source in *.cu; do

@@ -1,6 +1,5 @@
 // The sum of an array in one launch, for sums.py: each work-group adds a part of it, and the last one that is done adds their sums.
-//
-//   clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_60 -nocudainc -nocudalib -Xclang -target-feature -Xclang +ptx60 -O3 -S sums.cu
+// conformance/kernels/regenerate.sh makes the PTX.
 //
 // Memory is the bound, so each thread has four loads of 16 bytes in flight. The order of additions depends on the number of elements
 // and of groups alone, so equal arrays have equal sums. What a group shares is volatile: clang 14 moves loads of it over barriers else,
