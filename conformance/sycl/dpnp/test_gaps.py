@@ -458,6 +458,26 @@ def test_each_queue_has_sums_of_its_own(dpnp, sums, property):
 
 
 @on_simulated_driver
+@pytest.mark.parametrize("share, allocations", [(None, 0), ("8", 20)])
+def test_a_large_array_takes_the_memory_of_one_that_was_freed(share, allocations):
+    script = """
+        import ctypes, os, dpnp
+        driver = ctypes.CDLL(os.environ["UR_CUDA_LIBRARY"])
+        # Beyond the 64 MiB that are kept whatever is in use.
+        size = 100_000_000 // 8
+        stays = dpnp.empty(size)
+        goes = dpnp.empty(size)
+        before = driver.simcudaCallCount(b"cuMemAlloc_v2")
+        for _ in range(20):
+            del goes
+            goes = dpnp.empty(size)
+        print(driver.simcudaCallCount(b"cuMemAlloc_v2") - before)
+    """
+    out, _ = run(script, **({"UR_USM_POOL_KEEP_SHARE": share} if share else {}))
+    assert int(out) == allocations
+
+
+@on_simulated_driver
 def test_sums_behind_each_other_are_a_launch_each_and_wait_for_nothing():
     script = """
         import ctypes, os, dpnp

@@ -1,7 +1,8 @@
 """CUDA and HIP devices for a stock SYCL runtime.
 
 The adapters themselves lie beside libsycl, which finds them. Importing this package adds what Python programs need on such
-devices: kernels that come as SPIR-V (`images`), and dpnp where oneMKL has nothing for them (`dpnp_gaps`). It must be imported before
+devices: kernels that come as SPIR-V (`images`), memory kept for the next array (`memory`), and dpnp where oneMKL has nothing for them
+(`dpnp_gaps`). It must be imported before
 what loads libsycl. `ur_adapters.pth` sees to that: it puts a finder before the others that imports this package when dpctl, dpnp or
 another such package is first imported, unless UR_ADAPTERS_HOOK=0 is set. It runs at every start of the interpreter, so it is one
 line that imports nothing.
@@ -11,7 +12,7 @@ line that imports nothing.
 
 import sys
 
-from . import images
+from . import images, memory
 
 _patched = False
 _looking = False
@@ -60,6 +61,7 @@ class _Finder:
 
 
 images.load()
+memory.keep()
 if "dpnp" in sys.modules and hasattr(sys.modules["dpnp"], "linalg"):
     after_dpnp()
 elif not any(type(finder).__name__ == __name__ for finder in sys.meta_path):
