@@ -331,6 +331,8 @@ def test_a_product_waits_for_no_other_queues(dpnp, monkeypatch, what, property):
     (handles,) = library.handles.values()
     assert len(handles) == (1 if what == "cuStreamSynchronize" else 2)
     assert what != "product" or len(set(held.first)) == 2
+    # Each queue has found the handle that was set to its stream.
+    assert what != "cublasSetStream_v2" or len(held.first) == 2
 
 
 def test_queues_in_order_get_products_too():

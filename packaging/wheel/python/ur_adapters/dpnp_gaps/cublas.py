@@ -58,8 +58,10 @@ class _Cublas:
         cuBLAS has none."""
         with self.lock:
             free = self.handles.setdefault(context, [])
-            streams = [handle.stream for handle in free]
-            handle = free.pop(streams.index(stream) if stream in streams else -1) if free else None
+            handle = free.pop() if free else None
+            for at, other in enumerate(free):
+                if handle.stream != stream == other.stream:
+                    handle, free[at] = other, handle
         if handle is None:
             value = POINTER()
             if self.blas.cublasCreate_v2(ctypes.byref(value)) != 0:

@@ -78,16 +78,15 @@ def driver():
     return _opened or None
 
 
-def in_context(queue, act):
-    """What `act` answers, given the queue's stream and its context, which is current meanwhile; None where the queue has none."""
-    opened = driver()
-    native = opened.stream(queue)
-    if native is None or opened.cuda.cuCtxPushCurrent_v2(native[1]) != 0:
+def in_context(native, act):
+    """What `act` answers, given a queue's stream and its context, which is current meanwhile; None where there are none."""
+    cuda = driver().cuda
+    if native is None or cuda.cuCtxPushCurrent_v2(native[1]) != 0:
         return None
     try:
         return act(*native)
     finally:
-        opened.cuda.cuCtxPopCurrent_v2(ctypes.byref(POINTER()))
+        cuda.cuCtxPopCurrent_v2(ctypes.byref(POINTER()))
 
 
 def submit(queue, put, depends):
@@ -98,10 +97,11 @@ def submit(queue, put, depends):
     if others:
         # Not by a barrier: libsycl holds one back whose events wait for a host task, and the work would be in front of it.
         dpctl.SyclEvent.wait_for(others)
-    if not in_context(queue, put):
+    native = driver().stream(queue)
+    if not in_context(native, put):
         return False
     # libsycl takes a barrier on a queue in order for its own last command, which this work is not.
-    return not queue.is_in_order or driver().cuda.cuStreamSynchronize(driver().stream(queue)[0]) == 0
+    return not queue.is_in_order or driver().cuda.cuStreamSynchronize(native[0]) == 0
 
 
 def events(queue, arrays, depends):

@@ -135,7 +135,7 @@ def _kernel(queue, dtype):
         return None
     key = native_queue[1], dtype
     if key not in _kernels:
-        _kernels[key] = native.in_context(queue, lambda stream, context: _load(dtype))
+        _kernels[key] = native.in_context(native_queue, lambda stream, context: _load(dtype))
     return _kernels[key]
 
 
