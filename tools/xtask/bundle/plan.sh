@@ -161,6 +161,7 @@ proofs() {
     UR_MODEL_TIMELINES=10000 step timelines 120 "$TESTS/model" timelines
     LINES_SHOWN=30 step managed_waits 60 "$here/probes/managed_waits"
     step clock_drift 30 "$here/probes/clock_drift"
+    LINES_SHOWN=30 step alloc_sizes 60 "$here/probes/alloc_sizes"
     # shellcheck disable=SC2016 # the words are the inner shell's
     LINES_SHOWN=30 step first_load 60 sh -c '"$0" new "$1" && "$0" known && "$0" known' "$here/probes/first_load" "$(nvvm)"
     # Memory of the application's own is not pooled, then guarded.
