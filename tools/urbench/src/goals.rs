@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::calls::Kind;
 use crate::dispatch::{ATOMICS, RETAIN};
 use crate::growth::{
-    BUFFER, CONTEXT, FREE, FREE_OF_A_MILLION, KEPT_ALLOC, KEPT_LAUNCH, KEPT_WAIT, KERNEL, MEMORY, QUERY,
+    BUFFER, CONTEXT, FREE, FREE_OF_A_MILLION, KEPT_ALLOC, KEPT_LAUNCH, KEPT_WAIT, KERNEL, MARK, MEMORY, QUERY,
     QUERY_OF_A_MILLION, QUEUE, THREADS,
 };
 use crate::lifetimes;
@@ -71,7 +71,7 @@ const EVENTS: &str = "work: alloc + free 1 MiB, events";
 const LIBSYCL: &str = "work: alloc + free 1 MiB, libsycl";
 
 #[rustfmt::skip]
-const GOALS: [Goal; 107] = [
+const GOALS: [Goal; 108] = [
     off("alloc + free 1 MiB, magazine off", ALLOC, Ratio, Most(1.06), "1.09-1.47"),
     goal("alloc + free 1 MiB, magazine on", ALLOC, Ratio, Most(0.25), "1.09-1.47"),
     goal("alloc + free with events", EVENTS, Ratio, Most(0.35), "2.8-4.2"),
@@ -145,6 +145,7 @@ const GOALS: [Goal; 107] = [
     goal("free of plain memory, a million over 1000", FREE_OF_A_MILLION, Growth, Most(1.5), "flat"),
     goal("launch with its event kept, 64000 over 1000", KEPT_LAUNCH, Growth, Most(1.5), ""),
     goal("device memory 512 B, 64000 over 1000 live", MEMORY, Growth, Most(1.5), ""),
+    goal("alloc that raises the mark, 64000 over 1000 queues that used the pool", MARK, Growth, Most(1.5), ""),
     goal("buffer made and released, 64000 over 1000 live", BUFFER, Growth, Most(1.5), ""),
     goal("queue made and released, 64000 over 1000 live", QUEUE, Growth, Most(1.5), ""),
     goal("kernel made and released, 64000 over 1000 live", KERNEL, Growth, Most(1.5), ""),

@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
-use ur_client::ffi::{ur_event_handle_t, ur_queue_handle_t_, ur_usm_alloc_info_t};
+use ur_client::ffi::{ur_event_handle_t, ur_queue_handle_t_, ur_usm_alloc_info_t, ur_usm_pool_info_t};
 use ur_client::{Held, call};
 
 use super::{BATCH, BLOCK, cleared};
@@ -14,18 +14,28 @@ use crate::measure::Body;
 use crate::raw::{Address, Handle, Kind, Raw};
 use crate::work::objects;
 
+/// Bytes of a block of which a few are more than what a queue may use before the pool's account is looked at.
+const LARGE_BLOCK: usize = 64 << 10;
+
 /// Blocks of a queue of their own and the events of their allocations, as far as they are kept.
 struct Blocks<'f> {
     fixture: &'f Fixture<'f>,
     queue: Held<'f, ur_queue_handle_t_>,
+    /// Bytes of a block.
+    size: usize,
     blocks: Vec<*mut c_void>,
     events: Vec<ur_event_handle_t>,
 }
 
 impl<'f> Blocks<'f> {
     fn new(fixture: &'f Fixture<'f>, count: usize, with_events: bool) -> Result<Self, Failure> {
+        Self::of_size(fixture, BLOCK, count, with_events)
+    }
+
+    fn of_size(fixture: &'f Fixture<'f>, size: usize, count: usize, with_events: bool) -> Result<Self, Failure> {
         let queue = fixture.new_queue()?;
-        let mut this = Self { fixture, queue, blocks: Vec::with_capacity(count), events: Vec::with_capacity(count) };
+        let mut this =
+            Self { fixture, queue, size, blocks: Vec::with_capacity(count), events: Vec::with_capacity(count) };
         for _ in 0..count {
             this.allocate(with_events)?;
         }
@@ -35,14 +45,14 @@ impl<'f> Blocks<'f> {
 
     #[inline]
     fn allocate(&mut self, with_event: bool) -> Result<(), Failure> {
-        let (queue, mut block, mut event) = (self.queue.handle(), null_mut(), null_mut());
+        let (queue, size, mut block, mut event) = (self.queue.handle(), self.size, null_mut(), null_mut());
         let place = if with_event { &raw mut event } else { null_mut() };
         let out = &raw mut block;
         // SAFETY: a live queue, no pool, no lists, writable outputs.
         unsafe {
             call!(
                 self.fixture.ur,
-                EnqueueExp.pfnUSMDeviceAllocExp(queue, null_mut(), BLOCK, null(), 0, null(), out, place)
+                EnqueueExp.pfnUSMDeviceAllocExp(queue, null_mut(), size, null(), 0, null(), out, place)
             )
         }?;
         self.blocks.push(block);
@@ -91,6 +101,33 @@ pub fn ur_alloc<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, 
     Ok(Box::new(move |iterations, meter| {
         let clear = || kept.borrow_mut().keep(count, count);
         cleared(iterations, meter, |_| kept.borrow_mut().allocate(true), clear)
+    }))
+}
+
+/// Allocations that each raise the default pool's high-water mark, beside queues that have used the pool.
+pub fn ur_mark<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
+    let mut others = Vec::with_capacity(count);
+    for _ in 0..count {
+        let mut used = Blocks::new(fixture, 1, false)?;
+        used.keep(0, 0)?;
+        others.push(used);
+    }
+    let own = std::cell::RefCell::new(Blocks::of_size(fixture, LARGE_BLOCK, 0, false)?);
+    let mut pool = null_mut();
+    let (context, device) = (fixture.context.handle(), fixture.listed.device.handle());
+    // SAFETY: live handles, a writable output; the pool lives as long as the context.
+    unsafe { call!(fixture.ur, USMExp.pfnPoolGetDefaultDevicePoolExp(context, device, &raw mut pool)) }?;
+    Ok(Box::new(move |iterations, meter| {
+        let _others = &others;
+        let clear = || {
+            own.borrow_mut().keep(0, 0)?;
+            let mut none = 0_usize;
+            let (what, value) = (ur_usm_pool_info_t::USED_HIGH_EXP, (&raw mut none).cast());
+            // SAFETY: a live pool; the value has the property's size.
+            unsafe { call!(fixture.ur, USMExp.pfnPoolSetInfoExp(pool, what, value, size_of::<usize>())) }?;
+            Ok(())
+        };
+        cleared(iterations, meter, |_| own.borrow_mut().allocate(false), clear)
     }))
 }
 

@@ -65,10 +65,12 @@ pub const QUEUE: &str = "growth: queue, many";
 pub const KERNEL: &str = "growth: kernel, many";
 /// A context made and released.
 pub const CONTEXT: &str = "growth: context, many";
+/// Allocations in stream order that raise the pool's high-water mark.
+pub const MARK: &str = "growth: alloc that raises the pool's mark, many";
 /// Plain memory beside other threads that have used some.
 pub const THREADS: &str = "growth: device memory beside threads, many";
 
-const ALL: [Growing; 11] = [
+const ALL: [Growing; 12] = [
     Growing {
         name: "growth: alloc with its event kept",
         note: "kept events",
@@ -110,6 +112,13 @@ const ALL: [Growing; 11] = [
         sizes: SIZES,
         ur: objects::ur_memory,
         raw: Some(objects::raw_memory),
+    },
+    Growing {
+        name: "growth: alloc that raises the pool's mark",
+        note: "queues live that used the pool",
+        sizes: SIZES,
+        ur: blocks::ur_mark,
+        raw: None,
     },
     Growing { name: "growth: buffer", note: "buffers live", sizes: SIZES, ur: objects::ur_buffer, raw: None },
     Growing { name: "growth: queue", note: "queues live", sizes: SIZES, ur: objects::ur_queue, raw: None },
@@ -223,6 +232,7 @@ mod tests {
             FREE_OF_A_MILLION,
             KEPT_LAUNCH,
             MEMORY,
+            MARK,
             BUFFER,
             QUEUE,
             KERNEL,
