@@ -39,20 +39,33 @@ impl Report {
 
     /// Prints the summary and keeps a copy.
     pub fn end(self, workspace: &Workspace) -> Result {
-        let failed = self.outcomes.iter().filter(|outcome| !outcome.ok).count();
-        let verdict = match failed {
-            0 => "xtask test: all steps ok".to_owned(),
-            count => format!("xtask test: {count} steps FAILED"),
-        };
+        let failed = self.outcomes.iter().any(|outcome| !outcome.ok);
+        let verdict = self.verdict();
         let lines: Vec<_> = self.outcomes.iter().flat_map(Outcome::lines).chain(self.notes).collect();
         let text = format!("{}\n{verdict}\n", lines.join("\n"));
         print!("\n== summary ==\n{text}");
         files::write(&workspace.target().join(RESULTS), text.as_bytes())?;
-        if failed == 0 { Ok(()) } else { Err(Failure::new("see the summary above")) }
+        if failed { Err(Failure::new("see the summary above")) } else { Ok(()) }
+    }
+
+    /// One line, for readers that see no other: which steps failed, and which tests of theirs.
+    fn verdict(&self) -> String {
+        let failed: Vec<_> = self.outcomes.iter().filter(|outcome| !outcome.ok).map(Outcome::failure).collect();
+        if failed.is_empty() {
+            return "xtask test: all steps ok".to_owned();
+        }
+        format!("xtask test: {} steps FAILED: {}", failed.len(), failed.join("; "))
     }
 }
 
 impl Outcome {
+    /// Its name and the tests that failed.
+    fn failure(&self) -> String {
+        let test = |line: &String| Some(line.split_once("test ")?.1.strip_suffix(" ... FAILED")?.to_owned());
+        let tests: Vec<_> = self.tests.lines.iter().filter_map(test).collect();
+        if tests.is_empty() { self.name.to_owned() } else { format!("{} ({})", self.name, tests.join(", ")) }
+    }
+
     /// The results of its tests, and its own.
     fn lines(&self) -> Vec<String> {
         let verdict = if self.ok { "ok" } else { "FAILED" };
@@ -140,5 +153,24 @@ mod tests {
             ]
         );
         assert_eq!(totals(&tests.lines), (3, 1));
+    }
+
+    #[test]
+    fn the_last_line_names_what_failed() {
+        let outcome = |name, ok, lines: &[&str]| {
+            let mut tests = TestResults::new("hip: ");
+            lines.iter().for_each(|line| tests.read(line));
+            Outcome { name, ok, seconds: 1.0, tests }
+        };
+        let mut report = Report::default();
+        report.add(outcome("builds", true, &[]));
+        assert_eq!(report.verdict(), "xtask test: all steps ok");
+        report.add(outcome(
+            "suite",
+            false,
+            &["Running tests/order.rs (target/order-bd12)", "test a::b ... FAILED", "test a::c ... FAILED"],
+        ));
+        report.add(outcome("headers", false, &[]));
+        assert_eq!(report.verdict(), "xtask test: 2 steps FAILED: suite (a::b, a::c); headers");
     }
 }
