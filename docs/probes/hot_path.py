@@ -9,8 +9,9 @@ hand a store's bytes on to a later load only if that lies inside of it. `perf` o
   cargo xtask dist && docs/probes/hot_path.py [--hip] launch [append ...]
 
 With --check instead of names it counts the paths of hot_path.toml, and fails where one has grown beyond what is written there, or has
-become so much shorter that this is out of date. With --gaps also the branches behind which code lies that is not executed, with their places in the source if the dist was built with
-CARGO_PROFILE_RELEASE_DEBUG=line-tables-only: what lies there makes the path longer, and `unlikely!` and its kin move it away.
+become so much shorter that this is out of date. With --gaps also the branches behind which code lies that is not executed, with their
+places in the source if the dist was built with CARGO_PROFILE_RELEASE_DEBUG=line-tables-only: what lies there makes the path longer, and
+`unlikely!` and its kin move it away.
 
 The figures are the difference of a run of 10 and one of 30 rounds. Needs valgrind, objdump and a C compiler."""
 
@@ -22,7 +23,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import tomllib
 
 FEW, MANY = 10, 30
 CALLS = {"append": 100, "append3": 100}
@@ -188,6 +188,8 @@ def show(adapter, modes, shows_gaps, folder):
 
 def check(folder):
     """Whether each path is as long as hot_path.toml says."""
+    import tomllib
+
     with open(os.path.join(HERE, "hot_path.toml"), "rb") as file:
         known = tomllib.load(file)
     program, wrong = built(folder), 0
@@ -207,15 +209,16 @@ def check(folder):
 
 
 def main(words):
-    folder = tempfile.mkdtemp()
-    if words == ["--check"]:
-        sys.exit(0 if check(folder) else "hot_path.py: paths are not as hot_path.toml knows them")
-    flags = {word for word in words if word.startswith("--")}
-    adapter = ADAPTERS["hip" if "--hip" in flags else "cuda"]
-    show(adapter, [word for word in words if word not in flags], "--gaps" in flags, folder)
+    with tempfile.TemporaryDirectory() as folder:
+        if words == ["--check"]:
+            return 0 if check(folder) else "hot_path.py: paths are not as hot_path.toml knows them"
+        flags = {word for word in words if word.startswith("--")}
+        adapter = ADAPTERS["hip" if "--hip" in flags else "cuda"]
+        show(adapter, [word for word in words if word not in flags], "--gaps" in flags, folder)
+        return 0
 
 
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))

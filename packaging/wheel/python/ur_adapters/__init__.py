@@ -1,11 +1,10 @@
 """CUDA and HIP devices for a stock SYCL runtime.
 
 The adapters themselves lie beside libsycl, which finds them. Importing this package adds what Python programs need on such
-devices: kernels that come as SPIR-V (`images`), memory kept for the next array (`memory`), and dpnp where oneMKL has nothing for them
-(`dpnp_gaps`). It must be imported before
-what loads libsycl. `ur_adapters.pth` sees to that: it puts a finder before the others that imports this package when dpctl, dpnp or
-another such package is first imported, unless UR_ADAPTERS_HOOK=0 is set. It runs at every start of the interpreter, so it is one
-line that imports nothing.
+devices: kernels that come as SPIR-V (`images`), memory kept for the next array (`memory`), and dpnp where oneMKL has nothing for
+them (`dpnp_gaps`). It must be imported before what loads libsycl. `ur_adapters.pth` sees to that: it puts a finder before the others
+that imports this package when dpctl, dpnp or another such package is first imported, unless UR_ADAPTERS_HOOK=0 is set. It runs at
+every start of the interpreter, so it is one line that imports nothing.
 
     python -m ur_adapters        shows where the libraries lie and what would be used
 """
