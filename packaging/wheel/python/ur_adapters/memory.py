@@ -5,6 +5,7 @@ import os
 
 
 def keep():
-    """As much as is in use. An operation on arrays gives a new array as large as its own, mostly in place of one that was just freed;
-    the eighth part that the adapters keep else goes back to the driver, which waits for the device and takes longer than the operation."""
+    """As much as is in use, where the adapters by themselves keep an eighth of that. An operation on arrays gives a new array as large as
+    its own, mostly in place of one that was just freed, and a way by the driver waits for the device and takes longer than the operation.
+    """
     os.environ.setdefault("UR_USM_POOL_KEEP_SHARE", "1")

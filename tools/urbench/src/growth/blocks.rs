@@ -14,28 +14,18 @@ use crate::measure::Body;
 use crate::raw::{Address, Handle, Kind, Raw};
 use crate::work::objects;
 
-/// Bytes of a block of which a few are more than what a queue may use before the pool's account is looked at.
-const LARGE_BLOCK: usize = 64 << 10;
-
 /// Blocks of a queue of their own and the events of their allocations, as far as they are kept.
 struct Blocks<'f> {
     fixture: &'f Fixture<'f>,
     queue: Held<'f, ur_queue_handle_t_>,
-    /// Bytes of a block.
-    size: usize,
     blocks: Vec<*mut c_void>,
     events: Vec<ur_event_handle_t>,
 }
 
 impl<'f> Blocks<'f> {
     fn new(fixture: &'f Fixture<'f>, count: usize, with_events: bool) -> Result<Self, Failure> {
-        Self::of_size(fixture, BLOCK, count, with_events)
-    }
-
-    fn of_size(fixture: &'f Fixture<'f>, size: usize, count: usize, with_events: bool) -> Result<Self, Failure> {
         let queue = fixture.new_queue()?;
-        let mut this =
-            Self { fixture, queue, size, blocks: Vec::with_capacity(count), events: Vec::with_capacity(count) };
+        let mut this = Self { fixture, queue, blocks: Vec::with_capacity(count), events: Vec::with_capacity(count) };
         for _ in 0..count {
             this.allocate(with_events)?;
         }
@@ -45,14 +35,14 @@ impl<'f> Blocks<'f> {
 
     #[inline]
     fn allocate(&mut self, with_event: bool) -> Result<(), Failure> {
-        let (queue, size, mut block, mut event) = (self.queue.handle(), self.size, null_mut(), null_mut());
+        let (queue, mut block, mut event) = (self.queue.handle(), null_mut(), null_mut());
         let place = if with_event { &raw mut event } else { null_mut() };
         let out = &raw mut block;
         // SAFETY: a live queue, no pool, no lists, writable outputs.
         unsafe {
             call!(
                 self.fixture.ur,
-                EnqueueExp.pfnUSMDeviceAllocExp(queue, null_mut(), size, null(), 0, null(), out, place)
+                EnqueueExp.pfnUSMDeviceAllocExp(queue, null_mut(), BLOCK, null(), 0, null(), out, place)
             )
         }?;
         self.blocks.push(block);
@@ -104,7 +94,8 @@ pub fn ur_alloc<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, 
     }))
 }
 
-/// Allocations that each raise the default pool's high-water mark, beside queues that have used the pool.
+/// Allocations that each raise the default pool's high-water mark, beside queues that have used the pool: behind each batch the mark
+/// is reset to what is in use, which leaves no queue anything that it may use without a look at the pool's account.
 pub fn ur_mark<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, Failure> {
     let mut others = Vec::with_capacity(count);
     for _ in 0..count {
@@ -112,7 +103,7 @@ pub fn ur_mark<'f>(fixture: &'f Fixture<'f>, count: usize) -> Result<Body<'f>, F
         used.keep(0, 0)?;
         others.push(used);
     }
-    let own = std::cell::RefCell::new(Blocks::of_size(fixture, LARGE_BLOCK, 0, false)?);
+    let own = std::cell::RefCell::new(Blocks::new(fixture, 0, false)?);
     let mut pool = null_mut();
     let (context, device) = (fixture.context.handle(), fixture.listed.device.handle());
     // SAFETY: live handles, a writable output; the pool lives as long as the context.

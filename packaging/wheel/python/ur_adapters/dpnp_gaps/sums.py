@@ -168,4 +168,4 @@ def _wait(queues):
         queue.wait()
 
 
-_rooms = native.PerQueue(lambda queue: _Room(queue), clear=_wait)
+_rooms = native.PerQueue(_Room, clear=_wait)
