@@ -162,6 +162,4 @@ def gemm(queue, a, b, result, depends=()):
         return None
     matrices = ((matrix.address, layout[1], matrix.distance) for matrix, layout in zip((left, right, product), layouts))
     put = _get().put(dtype, (layouts[0][0], layouts[1][0]), sizes, *matrices, count)
-    if not native.submit(queue, put, depends):
-        return None
-    return native.events(queue, (a, b, result), depends)
+    return native.submit(queue, (a, b, result), put, depends)

@@ -6,6 +6,7 @@ stand idle, so nothing is asked twice: the stream of a queue and its context are
 """
 
 import ctypes
+import itertools
 import os
 import threading
 
@@ -13,10 +14,15 @@ import dpctl
 
 POINTER = ctypes.c_void_p
 _MOST_QUEUES = 64
-# More than dpnp's list of a queue's last events has places.
-_MOST_OWN = 32
+# So many events of a queue's own work are held before those that are over go.
+_ENOUGH_OWN = 32
+# More go at a time than come.
+_LOOKED_AT = 2
 # In debug mode the adapter writes into what is freed, at once.
 _FILLS = os.environ.get("UR_USM_POOL_DEBUG", "0") != "0"
+_MOST_ARGUMENTS = 8
+# Those that no thread's launch uses now.
+_places = []
 _opened = None
 _own_lock = threading.Lock()
 
@@ -42,9 +48,11 @@ class PerQueue:
         return found
 
 
-# Of each queue the last events of such work by their keys. Later work there needs no wait for them; held, so that no other event comes
-# to have one's key.
+# Of each queue the events of such work by their keys, the last ones and all that are not over. Later work there needs no wait for them;
+# held, so that no other event comes to have one's key.
 _own = PerQueue(lambda queue: {})
+# An event that is over.
+_OVER = dpctl.SyclEvent()
 
 
 class _Driver:
@@ -54,6 +62,7 @@ class _Driver:
         self.cuda = ctypes.CDLL(os.environ.get("UR_CUDA_LIBRARY") or "libcuda.so.1")
         for function in (self.cuda.cuCtxPushCurrent_v2, self.cuda.cuCtxPopCurrent_v2, self.cuda.cuStreamSynchronize):
             function.argtypes = (POINTER,)
+        self.cuda.cuLaunchKernel.argtypes = (POINTER, *[ctypes.c_uint] * 7, *[POINTER] * 3)
         self.native_of_queue = ctypes.CDLL("libsycl.so.9")._ZNK4sycl3_V15queue9getNativeERi
         self.native_of_queue.restype = ctypes.c_size_t
         # The CUDA stream of a queue and its context. They stay as long as the queue.
@@ -89,22 +98,52 @@ def in_context(native, act):
         cuda.cuCtxPopCurrent_v2(ctypes.byref(POINTER()))
 
 
-def submit(queue, put, depends):
-    """Puts work on the queue's stream after those events: `put` is given stream and context, which is current, and answers whether it
-    did. Other threads' work may come between what it puts there. Whether it was done; nothing was submitted else."""
+def submit(queue, arrays, put, depends, needs_context=True):
+    """Puts work on the queue's stream after those events: `put` is given stream and context, which is current if that is needed, and
+    answers whether it did. Other threads' work may come between what it puts there. The events of what keeps the arrays alive and of the
+    work, or None if nothing was submitted."""
     own = _own.get(queue)
     others = [event for event in depends if _key(event) not in own]
     if others:
         # Not by a barrier: libsycl holds one back whose events wait for a host task, and the work would be in front of it.
         dpctl.SyclEvent.wait_for(others)
     native = driver().stream(queue)
-    if not in_context(native, put):
-        return False
+    if not (in_context(native, put) if needs_context else native and put(*native)):
+        return None
     # libsycl takes a barrier on a queue in order for its own last command, which this work is not.
-    return not queue.is_in_order or driver().cuda.cuStreamSynchronize(native[0]) == 0
+    if queue.is_in_order and driver().cuda.cuStreamSynchronize(native[0]) != 0:
+        return None
+    return _events(queue, own, arrays, depends)
 
 
-def events(queue, arrays, depends):
+class _Places:
+    """Where a launch's arguments lie."""
+
+    def __init__(self):
+        self.values = (ctypes.c_uint64 * _MOST_ARGUMENTS)()
+        first, step = ctypes.addressof(self.values), ctypes.sizeof(ctypes.c_uint64)
+        self.addresses = (POINTER * _MOST_ARGUMENTS)(*range(first, first + _MOST_ARGUMENTS * step, step))
+
+
+def launch(queue, arrays, function, groups, threads, arguments, depends):
+    """As `submit`, a launch of work-groups of threads with arguments of 8 bytes each. The driver takes it whatever context is current."""
+    try:
+        places = _places.pop()
+    except IndexError:
+        places = _Places()
+    places.values[: len(arguments)] = arguments
+    call = driver().cuda.cuLaunchKernel
+
+    def put(stream, context):
+        return call(function, groups, 1, 1, threads, 1, 1, 0, stream, places.addresses, None) == 0
+
+    try:
+        return submit(queue, arrays, put, depends, needs_context=False)
+    finally:
+        _places.append(places)
+
+
+def _events(queue, own, arrays, depends):
     """The events of what keeps the arrays alive, and of the work that was submitted last.
 
     A barrier's event is on the queue's first stream, which is the one that the adapter hands out, so it comes after the work. It is
@@ -114,14 +153,21 @@ def events(queue, arrays, depends):
     enqueued before (and CUDA's own `cuMemFree` waits for that), but in debug mode. With a host task for each, submitting sums takes the
     host longer than they take the device.
     """
-    done = queue.submit_barrier(depends or [dpctl.SyclEvent()])
-    own = _own.get(queue)
+    done = queue.submit_barrier(depends or [_OVER])
     with _own_lock:
-        if len(own) == _MOST_OWN:
-            del own[next(iter(own))]
+        if len(own) >= _ENOUGH_OWN:
+            _forget(own)
         own[_key(done)] = done
     kept = [array for array in arrays if _FILLS or array.usm_data.reference_obj is not None]
     return queue._submit_keep_args_alive(kept, [done]) if kept else done, done
+
+
+def _forget(own):
+    """Lets the oldest events go if they are over, with the lock held."""
+    for key in list(itertools.islice(own, _LOOKED_AT)):
+        if own[key].execution_status != dpctl.event_status_type.complete:
+            break
+        del own[key]
 
 
 def _key(event):
