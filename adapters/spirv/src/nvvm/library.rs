@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::fs;
-use std::io::Write;
+use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -27,8 +27,8 @@ const FIRST_OPAQUE: c_int = 15;
 /// an assembly's result, once a loop steps them. This is its other algorithm, which ends.
 const BEFORE_13_1: [&str; 2] = ["-Xopt", "-mem-space-alg=1"];
 /// A text that asks which memory an address is in needs the usual algorithm: the other one computes with 0 in place of the address
-/// of work-group memory there (13.0.88, `tests/kernels/address`). Libraries of 12.9 and 13.0 keep the first setting that they are
-/// told for the whole process, whatever they are told later, so such texts go to a copy of the library that is told nothing.
+/// of work-group memory there (13.0.88, `tests/kernels/address`). Libraries of 12.9 and 13.0 keep the setting that they are first used
+/// with for the whole process, whatever they are told later, so texts of the kind that did not come first go to a copy of the library.
 const ASKS_FOR_SPACE: &str = "@llvm.nvvm.isspacep.";
 
 /// Whether a text asks which memory an address is in.
@@ -58,8 +58,10 @@ struct Symbols {
 /// An opened libnvvm with its libdevice. Threads may compile with it at the same time.
 pub struct Nvvm {
     symbols: Symbols,
-    /// The copy of a library before 13.1 for texts that ask which memory an address is in, from the first such text on.
-    asked: OnceLock<Result<Symbols, String>>,
+    /// Whether the first text for a library before 13.1 asked which memory an address is in.
+    first_asked: OnceLock<bool>,
+    /// The copy of such a library for texts that do otherwise, from the first such text on.
+    copy: OnceLock<Result<Symbols, String>>,
     path: PathBuf,
     libdevice: Vec<u8>,
 }
@@ -107,7 +109,7 @@ impl Nvvm {
         let file = file.ok_or_else(|| missing("libdevice.10.bc is not beside it".to_owned()))?;
         let path = own;
         let libdevice = fs::read(&file).map_err(|error| missing(format!("{}: {error}", file.display())))?;
-        Ok(Self { symbols, asked: OnceLock::new(), path, libdevice })
+        Ok(Self { symbols, first_asked: OnceLock::new(), copy: OnceLock::new(), path, libdevice })
     }
 
     /// The library's file.
@@ -121,11 +123,14 @@ impl Nvvm {
         if self.symbols.llvm_version.is_some() {
             return Ok((&self.symbols, &[]));
         }
-        if !asks_for_space(texts) {
-            return Ok((&self.symbols, &BEFORE_13_1));
+        let asks = asks_for_space(texts);
+        let besides: &[&str] = if asks { &[] } else { &BEFORE_13_1 };
+        // Most processes have kernels of one kind for a while, and the copy takes as long as a kernel.
+        if *self.first_asked.get_or_init(|| asks) == asks {
+            return Ok((&self.symbols, besides));
         }
-        match self.asked.get_or_init(|| open_copy(&self.path)) {
-            Ok(symbols) => Ok((symbols, &[])),
+        match self.copy.get_or_init(|| open_copy(&self.path)) {
+            Ok(symbols) => Ok((symbols, besides)),
             Err(error) => Err(CompileError::Missing(format!(
                 "{}: this kernel needs a copy of the library, which cannot be opened ({error}): a libnvvm of CUDA 13.1 or newer does \
                  without (`pip install nvidia-nvvm`)",
@@ -137,10 +142,11 @@ impl Nvvm {
 
 /// Opens the library's bytes from memory: another file to the dynamic linker, so with variables of its own.
 fn open_copy(path: &Path) -> Result<Symbols, String> {
-    let bytes = fs::read(path).map_err(|error| format!("reading it: {error}"))?;
+    let mut bytes = fs::File::open(path).map_err(|error| format!("reading it: {error}"))?;
     let memory = memfd_create("libnvvm", MemfdFlags::CLOEXEC).map_err(|error| format!("memory for it: {error}"))?;
     let mut file = fs::File::from(memory);
-    file.write_all(&bytes).map_err(|error| format!("memory for it: {error}"))?;
+    // Between files, so that the bytes do not come to this process first.
+    io::copy(&mut bytes, &mut file).map_err(|error| format!("copying it: {error}"))?;
     // The linker takes two libraries of one name for the same, so the name holds more than the descriptor, which comes again.
     let name = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
     // SAFETY: libnvvm's initialisers have no preconditions.
