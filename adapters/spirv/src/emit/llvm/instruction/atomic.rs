@@ -106,12 +106,9 @@ impl Writer<'_> {
         match self.constant(scope)? {
             2 => self.group_barrier(),
             3 if self.target == Target::Amdgcn => self.amdgcn_wave_barrier(),
-            3 => {
-                let mask = self.sub_group_mask();
-                self.put(format_args!(
-                    "call void asm sideeffect \"bar.warp.sync $0;\", \"r,~{{memory}}\"(i32 {mask}) #0"
-                ));
-            }
+            // All lanes by a constant: those that do not exist, or have ended, are not waited for. For a mask that it computes each barrier
+            // compares all lanes' (`MATCH`), which took longer than the loads between two of dpnp's.
+            3 => self.put(format_args!("call void asm sideeffect \"bar.warp.sync -1;\", \"~{{memory}}\"() #0")),
             4 => {}
             other => return Err(Error::unsupported(format!("a barrier of scope {other}"))),
         }
