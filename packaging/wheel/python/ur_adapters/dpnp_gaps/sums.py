@@ -77,7 +77,7 @@ def _plain(a):
         return None
     dst = tensor.usm_ndarray((), dtype=dtype.char, buffer=place)
     order = SequentialOrderManager[queue]
-    events = _submit(queue, src, dst, order.submitted_events)
+    events = _submit(queue, dtype, src, dst, order.submitted_events)
     if events is None:
         return None
     order.add_event_pair(*events)
@@ -86,8 +86,9 @@ def _plain(a):
 
 def _sum_over_axis(original):
     def sum_over_axis(src, trailing_dims_to_reduce, dst, sycl_queue, depends=()):
-        if src.ndim == trailing_dims_to_reduce and dst.dtype == src.dtype and _is_ours(src, src.dtype, sycl_queue):
-            events = _submit(sycl_queue, src, dst, depends)
+        dtype = dst.dtype
+        if src.ndim == trailing_dims_to_reduce and src.dtype == dtype and _is_ours(src, dtype, sycl_queue):
+            events = _submit(sycl_queue, dtype, src, dst, depends)
             if events is not None:
                 return events
         return original(
@@ -112,13 +113,13 @@ def _is_ours(src, dtype, queue):
     )
 
 
-def _submit(queue, src, dst, depends):
+def _submit(queue, dtype, src, dst, depends):
     """Submits the sum. The events of what keeps the arrays and of the sum, or None if something else must do it."""
     try:
         room = _rooms.get(queue)
     except Exception:  # dpctl's errors have no class of their own in common. A full device may have room for dpnp's way.
         return None
-    kernel = _kernel(queue, src.dtype)
+    kernel = room.kernels.get(dtype) or room.find_kernel(queue, dtype)
     if kernel is None:
         return None
     function, fit = kernel
@@ -156,11 +157,17 @@ class _Room:
     def __init__(self, queue):
         from dpctl.memory import MemoryUSMDevice
 
+        self.kernels = {}
         self.processors = queue.sycl_device.max_compute_units
         self.memory = MemoryUSMDevice(_ARRIVED_BYTES + self.processors * _MOST_GROUPS * 8, queue=queue)
         self.memory.memset(0)
         self.arrived = self.memory._pointer
         self.sums = self.arrived + _ARRIVED_BYTES
+
+    def find_kernel(self, queue, dtype):
+        """As `_kernel`, of the room's queue."""
+        found = self.kernels[dtype] = _kernel(queue, dtype)
+        return found
 
 
 def _wait(queues):
