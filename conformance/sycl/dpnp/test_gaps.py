@@ -368,6 +368,94 @@ def test_without_cublas_dpnps_kernels_multiply(dtype, order):
     assert run(script, UR_CUBLAS_LIBRARY="/nowhere/libcublas.so") == ("", "")
 
 
+@pytest.fixture
+def elementwise(monkeypatch):
+    """Of each call of an elementwise function of arrays whether it went without dpnp's preparation."""
+    from ur_adapters.dpnp_gaps import elementwise as gap
+
+    taken, plan = [], gap._plan
+
+    def note(*arguments):
+        found = plan(*arguments)
+        taken.append(found is not None)
+        return found
+
+    monkeypatch.setattr(gap, "_plan", note)
+    return taken
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8", "c8", "c16", "i4", "i8", "u1", "?"])
+@pytest.mark.parametrize("name", ["add", "multiply", "maximum", "less", "not_equal", "abs", "exp", "square", "logical_not", "isnan"])
+@pytest.mark.parametrize("shape", [(7,), (3, 5), ()])
+def test_elementwise_functions_of_whole_arrays_are_right_without_preparation(dpnp, elementwise, name, kind, shape):
+    arrays = [numpy.asarray(numpy.random.default_rng(seed).random(shape) * 3).astype(kind) for seed in range(getattr(numpy, name).nin)]
+    expected = getattr(numpy, name)(*arrays)
+    ours = [dpnp.asarray(array) for array in arrays]
+    result = getattr(dpnp, name)(*ours)
+    # dpnp makes a double of a whole number or a truth before it takes its exponential.
+    assert elementwise == [not (name == "exp" and kind in "i4 i8 u1 ?")]
+    # NumPy's exponential of a byte is half as precise as it may be.
+    if not (name == "exp" and kind in "u1 ?"):
+        assert result.dtype == expected.dtype
+    assert type(result) is type(ours[0]) and result.shape == shape
+    numpy.testing.assert_allclose(dpnp.asnumpy(result), expected, rtol=1e-6 if kind in "f4 c8" else 1e-2 if kind in "u1 ?" else 1e-14)
+    out = dpnp.empty(shape, dtype=result.dtype)
+    assert getattr(dpnp, name)(*ours, out=out) is out and elementwise[0] == elementwise[-1]
+    numpy.testing.assert_array_equal(dpnp.asnumpy(out), dpnp.asnumpy(result))
+
+
+LEFT = {
+    "broadcast": "dpnp.add(a, a[:1])",
+    "mixed": "dpnp.add(a, a.astype('f4'))",
+    "strided": "dpnp.add(a[:, ::2], a[:, ::2])",
+    "columns": "dpnp.add(a.T, a.T)",
+    "scalar": "dpnp.add(a, 2)",
+    "empty": "dpnp.add(a[:0], a[:0])",
+    "order": "dpnp.negative(a, order='F')",
+    "type": "dpnp.negative(a, dtype='f4')",
+    "overlap": "dpnp.add(flat[:-1], flat[:-1], out=flat[1:])",
+    "own": "dpnp.add(a, a, out=a)",
+    "tuple": "dpnp.negative(a, out=(dpnp.empty_like(a),))",
+    "by columns": "dpnp.negative(a, out=dpnp.empty((4, 6), order='F'))",
+    "another kind of memory": "dpnp.add(a, dpnp.asarray(a, usm_type='shared'))",
+}
+
+
+@pytest.mark.parametrize("what", LEFT)
+def test_elementwise_functions_of_anything_else_are_left_to_dpnp(dpnp, elementwise, what):
+    def evaluate(module):
+        flat = module.arange(24, dtype="f8")
+        return eval(LEFT[what], {"dpnp": module, "a": flat.reshape(4, 6), "flat": flat})
+
+    if what == "another kind of memory":
+        expected = numpy.arange(24.0).reshape(4, 6) * 2
+    else:
+        expected = evaluate(numpy)
+    result = evaluate(dpnp)
+    assert not any(elementwise)
+    numpy.testing.assert_array_equal(dpnp.asnumpy(result), expected)
+    assert result.dtype == expected.dtype and result.flags.f_contiguous == expected.flags.f_contiguous
+
+
+@pytest.mark.parametrize("out", ["dpnp.empty(5)", "dpnp.empty(4, dtype='f4')", "read_only", "numpy.empty(4)"])
+def test_elementwise_functions_refuse_what_dpnp_refuses(dpnp, elementwise, out):
+    read_only = dpnp.empty(4)
+    read_only.flags.writable = False
+    a = dpnp.ones(4)
+    with pytest.raises((ValueError, TypeError)):
+        dpnp.add(a, a, out=eval(out))
+    assert elementwise == [False]
+
+
+def test_elementwise_functions_keep_their_order_with_other_work(dpnp, elementwise):
+    a, b = dpnp.zeros(LARGE), dpnp.ones(LARGE)
+    for _ in range(20):
+        a = dpnp.add(a, b)
+        b = dpnp.multiply(b, b)
+        a[:10] += 1
+    assert all(elementwise) and float(a[0]) == 40 and float(a[-1]) == 20
+
+
 LARGE = 1 << 20
 
 

@@ -121,7 +121,8 @@ figures() {
     {
         table work 70 $cuda --only work --processes 3
         table graphs 80 $cuda --only graphs --rounds 9 --round-time 2
-        for group in objects threads lifetimes growth timelines; do table "$group" 60 $cuda --only "$group"; done
+        for group in objects threads lifetimes timelines; do table "$group" 60 $cuda --only "$group"; done
+        table growth 150 $cuda --only growth
         # These are no rows of the table.
         step replays 60 "$dist/bin/urbench" --loader "$dist/lib/libur_loader.so.0" --native "$UR_TEST_NATIVE" \
             --kernels "$dist/share/kernels" $cuda --only replays

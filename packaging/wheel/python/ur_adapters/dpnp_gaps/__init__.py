@@ -2,7 +2,8 @@
 
 dpnp calls oneMKL for some work, and oneMKL's packages have nothing for these devices: a second product ends the process, random
 numbers are uninitialised memory. Here the names under which dpnp's modules know oneMKL's functions are bound to others, which look at
-the queue first: on a CPU or a Level Zero device oneMKL is called as before.
+the queue first: on a CPU or a Level Zero device oneMKL is called as before. Sums and elementwise functions are dpnp's own and right; they
+are bound to others where what comes before their kernels takes longer than these.
 
 UR_ADAPTERS_DPNP says what is done where dpnp has no kernel of its own: `host` (NumPy computes it; a warning says so once), `raise`
 (NotImplementedError), `off` (nothing here is done).
@@ -15,17 +16,22 @@ from types import SimpleNamespace
 from . import host
 
 
+# Without the last two a dpnp is slower, and right.
+_PARTS = ("vector_math", "products", "fourier", "linear_algebra", "random_numbers", "elementwise", "sums")
+_FOR_SPEED = _PARTS[-2:]
+
+
 def close():
     """Binds the names. dpnp must have been imported."""
     if host.MODE == "off":
         return
-    from . import fourier, linear_algebra, products, random_numbers, sums, vector_math
-
-    for part in (vector_math, products, sums, fourier, linear_algebra, random_numbers):
+    for part in _PARTS:
         try:
-            part.close()
+            importlib.import_module(f"{__name__}.{part}").close()
         except (ImportError, AttributeError) as error:
-            subject = part.__name__.rpartition(".")[2].replace("_", " ")
+            if part in _FOR_SPEED:
+                continue
+            subject = part.replace("_", " ")
             warnings.warn(
                 f"this dpnp is not known to ur_adapters ({error}); {subject} may fail on CUDA devices", RuntimeWarning, 2
             )

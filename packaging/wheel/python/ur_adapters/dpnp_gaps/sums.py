@@ -13,18 +13,14 @@ import pathlib
 
 import dpctl
 import numpy
-from dpctl import memory
 from dpctl.utils import SequentialOrderManager
-from dpnp import tensor
 from dpnp.dpnp_array import dpnp_array
 
-from . import native, rebind
+from . import arrays, native, rebind
 from .native import POINTER
 
 # The kernel of each type.
 _FUNCTIONS = {numpy.dtype(numpy.float32): b"sum_f32", numpy.dtype(numpy.float64): b"sum_f64"}
-# An array from memory that it is given, its type by name, is made in half the time.
-_MEMORY = {"device": memory.MemoryUSMDevice, "shared": memory.MemoryUSMShared, "host": memory.MemoryUSMHost}
 _LEAST = 1 << 20
 # As in sums.cu.
 _THREADS = 512
@@ -72,16 +68,15 @@ def _plain(a):
     if not _is_ours(src, dtype, queue):
         return None
     try:
-        place = _MEMORY[src.usm_type](dtype.itemsize, queue=queue)
+        dst = arrays.new((), 1, dtype, src.usm_type, queue)
     except Exception:  # As in _submit.
         return None
-    dst = tensor.usm_ndarray((), dtype=dtype.char, buffer=place)
     order = SequentialOrderManager[queue]
     events = _submit(queue, dtype, src, dst, order.submitted_events)
     if events is None:
         return None
     order.add_event_pair(*events)
-    return dpnp_array._create_from_usm_ndarray(dst)
+    return arrays.wrapped(dst)
 
 
 def _sum_over_axis(original):
