@@ -7,10 +7,13 @@ from dpnp.dpnp_array import dpnp_array
 _MEMORY = {"device": memory.MemoryUSMDevice, "shared": memory.MemoryUSMShared, "host": memory.MemoryUSMHost}
 
 
-def new(shape, elements, dtype, usm_type, queue):
-    """An array without gaps, of so many elements, with any content. From memory that it is given, and with its type by name, it is made
-    in half the time."""
-    place = _MEMORY[usm_type](elements * dtype.itemsize, queue=queue)
+def memory_for(elements, dtype, usm_type, queue):
+    """Memory for so many elements, with any content."""
+    return _MEMORY[usm_type](elements * dtype.itemsize, queue=queue)
+
+
+def over(place, shape, dtype):
+    """An array without gaps over such memory. With its type by name it is made in half the time."""
     return tensor.usm_ndarray(shape, dtype=dtype.char, buffer=place)
 
 

@@ -162,4 +162,4 @@ def gemm(queue, a, b, result, depends=()):
         return None
     matrices = ((matrix.address, layout[1], matrix.distance) for matrix, layout in zip((left, right, product), layouts))
     put = _get().put(dtype, (layouts[0][0], layouts[1][0]), sizes, *matrices, count)
-    return native.submit(queue, (a, b, result), put, depends)
+    return native.submit(queue, (a.usm_data, b.usm_data, result.usm_data), put, depends)

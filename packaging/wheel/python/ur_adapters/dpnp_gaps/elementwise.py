@@ -76,7 +76,7 @@ def _plan(function, sources, first, out):
     if result is None:
         return None
     if out is None:
-        return queue, arrays.new(first.shape, first.size, result, first.usm_type, queue)
+        return queue, arrays.over(arrays.memory_for(first.size, result, first.usm_type, queue), first.shape, result)
     dst = out.get_array() if type(out) is dpnp_array else None
     if dst is None or not _takes(dst, first, queue, result, sources):
         return None

@@ -98,9 +98,9 @@ def in_context(native, act):
         cuda.cuCtxPopCurrent_v2(ctypes.byref(POINTER()))
 
 
-def submit(queue, arrays, put, depends, needs_context=True):
+def submit(queue, memories, put, depends, needs_context=True):
     """Puts work on the queue's stream after those events: `put` is given stream and context, which is current if that is needed, and
-    answers whether it did. Other threads' work may come between what it puts there. The events of what keeps the arrays alive and of the
+    answers whether it did. Other threads' work may come between what it puts there. The events of what keeps the memory alive and of the
     work, or None if nothing was submitted."""
     own = _own.get(queue)
     others = [event for event in depends if _key(event) not in own]
@@ -113,7 +113,7 @@ def submit(queue, arrays, put, depends, needs_context=True):
     # libsycl takes a barrier on a queue in order for its own last command, which this work is not.
     if queue.is_in_order and driver().cuda.cuStreamSynchronize(native[0]) != 0:
         return None
-    return _events(queue, own, arrays, depends)
+    return _events(queue, own, memories, depends)
 
 
 class _Places:
@@ -125,7 +125,7 @@ class _Places:
         self.addresses = (POINTER * _MOST_ARGUMENTS)(*range(first, first + _MOST_ARGUMENTS * step, step))
 
 
-def launch(queue, arrays, function, groups, threads, arguments, depends):
+def launch(queue, memories, function, groups, threads, arguments, depends):
     """As `submit`, a launch of work-groups of threads with arguments of 8 bytes each. The driver takes it whatever context is current."""
     try:
         places = _places.pop()
@@ -138,13 +138,13 @@ def launch(queue, arrays, function, groups, threads, arguments, depends):
         return call(function, groups, 1, 1, threads, 1, 1, 0, stream, places.addresses, None) == 0
 
     try:
-        return submit(queue, arrays, put, depends, needs_context=False)
+        return submit(queue, memories, put, depends, needs_context=False)
     finally:
         _places.append(places)
 
 
-def _events(queue, own, arrays, depends):
-    """The events of what keeps the arrays alive, and of the work that was submitted last.
+def _events(queue, own, memories, depends):
+    """The events of what keeps the memory alive, and of the work that was submitted last.
 
     A barrier's event is on the queue's first stream, which is the one that the adapter hands out, so it comes after the work. It is
     given events that are over or of such work: without any, libsycl would let it wait for all host tasks of the queue.
@@ -158,7 +158,7 @@ def _events(queue, own, arrays, depends):
         if len(own) >= _ENOUGH_OWN:
             _forget(own)
         own[_key(done)] = done
-    kept = [array for array in arrays if _FILLS or array.usm_data.reference_obj is not None]
+    kept = [memory for memory in memories if _FILLS or memory.reference_obj is not None]
     return queue._submit_keep_args_alive(kept, [done]) if kept else done, done
 
 

@@ -63,27 +63,29 @@ def _plain(a):
     if type(a) is not dpnp_array:
         return None
     src = a.get_array()
-    queue = src.sycl_queue
-    dtype = src.dtype
-    if not _is_ours(src, dtype, queue):
+    queue, dtype = src.sycl_queue, src.dtype
+    room = _room_for(src, dtype, queue)
+    if room is None:
         return None
     try:
-        dst = arrays.new((), 1, dtype, src.usm_type, queue)
-    except Exception:  # As in _submit.
+        place = arrays.memory_for(1, dtype, src.usm_type, queue)
+    except Exception:  # As in _room_for.
         return None
     order = SequentialOrderManager[queue]
-    events = _submit(queue, dtype, src, dst, order.submitted_events)
+    events = _submit(room, dtype, src, place, order.submitted_events)
     if events is None:
         return None
+    # Behind the launch, as all that can be: the device is at work by now.
     order.add_event_pair(*events)
-    return arrays.wrapped(dst)
+    return arrays.wrapped(arrays.over(place, (), dtype))
 
 
 def _sum_over_axis(original):
     def sum_over_axis(src, trailing_dims_to_reduce, dst, sycl_queue, depends=()):
         dtype = dst.dtype
-        if src.ndim == trailing_dims_to_reduce and src.dtype == dtype and _is_ours(src, dtype, sycl_queue):
-            events = _submit(sycl_queue, dtype, src, dst, depends)
+        if src.ndim == trailing_dims_to_reduce and src.dtype == dtype:
+            room = _room_for(src, dtype, sycl_queue)
+            events = _submit(room, dtype, src, dst.usm_data, depends, dst._pointer) if room else None
             if events is not None:
                 return events
         return original(
@@ -97,30 +99,26 @@ def _sum_over_axis(original):
     return sum_over_axis
 
 
-def _is_ours(src, dtype, queue):
-    """Whether it is an array without gaps that our kernel sums."""
-    return (
-        src.size >= _LEAST
-        and dtype in _FUNCTIONS
-        and src.flags.forc
-        and queue.backend == _CUDA
-        and native.driver() is not None
-    )
-
-
-def _submit(queue, dtype, src, dst, depends):
-    """Submits the sum. The events of what keeps the arrays and of the sum, or None if something else must do it."""
+def _room_for(src, dtype, queue):
+    """The queue's room if that is an array without gaps that our kernel sums, else None."""
+    if src.size < _LEAST or dtype not in _FUNCTIONS or not src.flags.forc:
+        return None
     try:
-        room = _rooms.get(queue)
+        return _rooms.get(queue)
     except Exception:  # dpctl's errors have no class of their own in common. A full device may have room for dpnp's way.
         return None
-    kernel = room.kernels.get(dtype) or room.find_kernel(queue, dtype)
+
+
+def _submit(room, dtype, src, place, depends, address=None):
+    """Submits the sum, which goes to the address, or to the begin of that memory. The events of what keeps the memory and of the sum, or
+    None if something else must do it."""
+    kernel = room.kernels.get(dtype) or room.find_kernel(dtype)
     if kernel is None:
         return None
     function, fit = kernel
     groups = min(room.processors * fit, -(-src.size // (_THREADS * _ELEMENTS_IN_FLIGHT)))
-    arguments = src._pointer, src.size, dst._pointer, room.sums, room.arrived
-    return native.launch(queue, (src, dst), function, groups, _THREADS, arguments, depends)
+    arguments = src._pointer, src.size, address or place._pointer, room.sums, room.arrived
+    return native.launch(room.queue, (src.usm_data, place), function, groups, _THREADS, arguments, depends)
 
 
 def _kernel(queue, dtype):
@@ -152,17 +150,21 @@ class _Room:
     def __init__(self, queue):
         from dpctl.memory import MemoryUSMDevice
 
-        self.kernels = {}
+        self.queue, self.kernels = queue, {}
         self.processors = queue.sycl_device.max_compute_units
         self.memory = MemoryUSMDevice(_ARRIVED_BYTES + self.processors * _MOST_GROUPS * 8, queue=queue)
         self.memory.memset(0)
         self.arrived = self.memory._pointer
         self.sums = self.arrived + _ARRIVED_BYTES
 
-    def find_kernel(self, queue, dtype):
+    def find_kernel(self, dtype):
         """As `_kernel`, of the room's queue."""
-        found = self.kernels[dtype] = _kernel(queue, dtype)
+        found = self.kernels[dtype] = _kernel(self.queue, dtype)
         return found
+
+
+def _make_room(queue):
+    return _Room(queue) if queue.backend == _CUDA and native.driver() is not None else None
 
 
 def _wait(queues):
@@ -170,4 +172,4 @@ def _wait(queues):
         queue.wait()
 
 
-_rooms = native.PerQueue(_Room, clear=_wait)
+_rooms = native.PerQueue(_make_room, clear=_wait)
