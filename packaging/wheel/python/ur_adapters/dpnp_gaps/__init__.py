@@ -15,8 +15,7 @@ from types import SimpleNamespace
 
 from . import host
 
-
-# Without the last two a dpnp is slower, and right.
+# Without the last two dpnp is slower, and right.
 _PARTS = ("vector_math", "products", "fourier", "linear_algebra", "random_numbers", "elementwise", "sums")
 _FOR_SPEED = _PARTS[-2:]
 

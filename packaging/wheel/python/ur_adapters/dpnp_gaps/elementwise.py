@@ -30,7 +30,7 @@ def _unary(original):
     def call(self, x, /, out=None, **options):
         if not options and type(x) is dpnp_array:
             src = x.get_array()
-            plan = _plan(self, (src,), src, out)
+            plan = _plan(self, (src,), out)
             if plan is not None:
                 queue, dst = plan
                 order = SequentialOrderManager[queue]
@@ -46,7 +46,7 @@ def _binary(original):
     def call(self, x1, x2, /, out=None, **options):
         if not options and type(x1) is type(x2) is dpnp_array:
             src1, src2 = x1.get_array(), x2.get_array()
-            plan = _plan(self, (src1, src2), src1, out) if src2.shape == src1.shape else None
+            plan = _plan(self, (src1, src2), out)
             if plan is not None:
                 queue, dst = plan
                 order = SequentialOrderManager[queue]
@@ -59,14 +59,16 @@ def _binary(original):
     return call
 
 
-def _plan(function, sources, first, out):
+def _plan(function, sources, out):
     """The queue of the arrays and where the result goes; None if they are not all of the first one's kind."""
+    first = sources[0]
     queue, dtype = first.sycl_queue, first.dtype
     if queue.backend != _CUDA or not first.flags.c_contiguous or first.size == 0:
         return None
     for other in sources[1:]:
         if not (
-            other.dtype == dtype
+            other.shape == first.shape
+            and other.dtype == dtype
             and other.flags.c_contiguous
             and other.sycl_queue == queue
             and other.usm_type == first.usm_type
@@ -78,15 +80,15 @@ def _plan(function, sources, first, out):
     if out is None:
         return queue, arrays.over(arrays.memory_for(first.size, result, first.usm_type, queue), first.shape, result)
     dst = out.get_array() if type(out) is dpnp_array else None
-    if dst is None or not _takes(dst, first, queue, result, sources):
+    if dst is None or not _takes(dst, sources, queue, result):
         return None
     return queue, dst
 
 
-def _takes(dst, first, queue, result, sources):
-    """Whether the result may be written there as it is made."""
+def _takes(dst, sources, queue, result):
+    """Whether a result of that type may be written there as it is made."""
     return (
-        dst.shape == first.shape
+        dst.shape == sources[0].shape
         and dst.dtype == result
         and dst.flags.c_contiguous
         and dst.flags.writable

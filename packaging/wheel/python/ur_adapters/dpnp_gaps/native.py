@@ -154,20 +154,24 @@ def _events(queue, own, memories, depends):
     host longer than they take the device.
     """
     done = queue.submit_barrier(depends or [_OVER])
+    if len(own) >= _ENOUGH_OWN:
+        _forget(own)
     with _own_lock:
-        if len(own) >= _ENOUGH_OWN:
-            _forget(own)
         own[_key(done)] = done
     kept = [memory for memory in memories if _FILLS or memory.reference_obj is not None]
     return queue._submit_keep_args_alive(kept, [done]) if kept else done, done
 
 
 def _forget(own):
-    """Lets the oldest events go if they are over, with the lock held."""
-    for key in list(itertools.islice(own, _LOOKED_AT)):
-        if own[key].execution_status != dpctl.event_status_type.complete:
+    """Lets the oldest events go if they are over. They are asked without the lock."""
+    with _own_lock:
+        oldest = list(itertools.islice(own.items(), _LOOKED_AT))
+    for key, event in oldest:
+        if event.execution_status != dpctl.event_status_type.complete:
             break
-        del own[key]
+        with _own_lock:
+            # Another thread may have been here.
+            own.pop(key, None)
 
 
 def _key(event):

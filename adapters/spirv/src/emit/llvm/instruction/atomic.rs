@@ -106,8 +106,8 @@ impl Writer<'_> {
         match self.constant(scope)? {
             2 => self.group_barrier(),
             3 if self.target == Target::Amdgcn => self.amdgcn_wave_barrier(),
-            // All lanes by a constant: those that do not exist, or have ended, are not waited for. For a mask that it computes each barrier
-            // compares all lanes' (`MATCH`), which took longer than the loads between two of dpnp's.
+            // All lanes, by a constant: those that do not exist, or have ended, are not waited for. Where each lane computes the mask, what
+            // ptxas makes compares all of them first (`MATCH`).
             3 => self.put(format_args!("call void asm sideeffect \"bar.warp.sync -1;\", \"~{{memory}}\"() #0")),
             4 => {}
             other => return Err(Error::unsupported(format!("a barrier of scope {other}"))),
