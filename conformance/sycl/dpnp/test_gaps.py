@@ -617,6 +617,20 @@ def test_a_device_without_room_leaves_sums_to_dpnp(dpnp, sums, monkeypatch):
     assert float(dpnp.ones(LARGE).sum()) == LARGE and not sums
 
 
+def test_a_device_without_room_for_the_kernel_leaves_sums_to_dpnp_for_a_while(dpnp, sums, monkeypatch):
+    from ur_adapters.dpnp_gaps import native
+    from ur_adapters.dpnp_gaps import sums as gap
+
+    a = dpnp.ones(LARGE)
+    monkeypatch.setattr(gap, "_kernels", {})
+    monkeypatch.setattr(gap, "_rooms", native.PerQueue(gap._Room))
+    with monkeypatch.context() as full:
+        full.setattr(native.driver().cuda, "cuModuleLoadData", lambda module, text: 2)
+        assert float(a.sum()) == LARGE and sums and not any(sums)
+    sums.clear()
+    assert float(a.sum()) == LARGE and sums == [True]
+
+
 def test_a_kernel_that_the_driver_does_not_take_leaves_sums_to_dpnp(dpnp, sums, monkeypatch):
     from ur_adapters.dpnp_gaps import native
     from ur_adapters.dpnp_gaps import sums as gap

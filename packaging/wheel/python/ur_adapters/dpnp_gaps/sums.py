@@ -29,6 +29,7 @@ _ELEMENTS_IN_FLIGHT = 16
 _MOST_GROUPS = 8
 _ARRIVED_BYTES = 16
 _CUDA = dpctl.backend_type.cuda
+_OUT_OF_MEMORY = 2
 _TEXT = pathlib.Path(__file__).with_name("sums.ptx")
 _kernels = {}
 
@@ -123,21 +124,28 @@ def _submit(room, dtype, src, place, depends, address=None):
 
 def _kernel(queue, dtype):
     """The kernel in the queue's context, and how many of its work-groups a processor has room for; None where the driver does not take
-    it."""
+    it, and while the device is full."""
     native_queue = native.driver().stream(queue)
     if native_queue is None:
         return None
     key = native_queue[1], dtype
     if key not in _kernels:
-        _kernels[key] = native.in_context(native_queue, lambda stream, context: _load(dtype))
+        try:
+            _kernels[key] = native.in_context(native_queue, lambda stream, context: _load(dtype))
+        except MemoryError:
+            return None
     return _kernels[key]
 
 
 def _load(dtype):
+    """As `_kernel`, in the current context. MemoryError where the device is full, which may pass."""
     cuda, module, function, fit = native.driver().cuda, POINTER(), POINTER(), ctypes.c_int()
     text = _TEXT.read_bytes() + b"\0"
+    loaded = cuda.cuModuleLoadData(ctypes.byref(module), text)
+    if loaded == _OUT_OF_MEMORY:
+        raise MemoryError
     is_there = (
-        cuda.cuModuleLoadData(ctypes.byref(module), text) == 0
+        loaded == 0
         and cuda.cuModuleGetFunction(ctypes.byref(function), module, _FUNCTIONS[dtype]) == 0
         and cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(ctypes.byref(fit), function, _THREADS, POINTER(0)) == 0
     )
