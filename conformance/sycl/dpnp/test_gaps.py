@@ -570,6 +570,20 @@ def test_large_arrays_take_the_memory_of_those_that_were_freed(keep, allocations
 
 
 @on_simulated_driver
+def test_what_is_kept_is_given_back_when_it_is_asked_for():
+    script = """
+        import ctypes, os, dpnp, ur_adapters
+        driver = ctypes.CDLL(os.environ["UR_CUDA_LIBRARY"])
+        stays = dpnp.ones(100_000_000 // 8)
+        [dpnp.empty(100_000_000 // 8) for _ in range(10)]
+        before = driver.simcudaCallCount(b"cuMemFree_v2")
+        ur_adapters.memory.give_back(stays.sycl_queue)
+        print(before, driver.simcudaCallCount(b"cuMemFree_v2"), int(stays[-1]))
+    """
+    assert run(script)[0].split() == ["0", "10", "1"]
+
+
+@on_simulated_driver
 def test_sums_behind_each_other_are_a_launch_each_and_wait_for_nothing():
     script = """
         import ctypes, os, dpnp
@@ -629,6 +643,27 @@ def test_a_device_without_room_for_the_kernel_leaves_sums_to_dpnp_for_a_while(dp
         assert float(a.sum()) == LARGE and sums and not any(sums)
     sums.clear()
     assert float(a.sum()) == LARGE and sums == [True]
+
+
+@pytest.mark.parametrize("what", ["cuModuleLoadData", "cublasCreate_v2"])
+def test_libraries_that_find_no_memory_get_what_the_adapters_keep(dpnp, sums, monkeypatch, what):
+    from ur_adapters import memory
+    from ur_adapters.dpnp_gaps import cublas, native
+    from ur_adapters.dpnp_gaps import sums as gap
+
+    a, b = dpnp.ones(LARGE), dpnp.ones((4, 4))
+    b @ b
+    library = native.driver().cuda if what == "cuModuleLoadData" else cublas._get().blas
+    call, asked = getattr(library, what), []
+    monkeypatch.setattr(gap, "_kernels", {})
+    monkeypatch.setattr(gap, "_rooms", native.PerQueue(gap._Room))
+    monkeypatch.setattr(cublas._get(), "handles", {})
+    monkeypatch.setattr(memory, "give_back", asked.append)
+    # 3 is cuBLAS's word for it.
+    monkeypatch.setattr(library, what, lambda *arguments: call(*arguments) if asked else {"cuModuleLoadData": 2}.get(what, 3))
+    before = products()
+    assert float(a.sum()) == LARGE and float((b @ b)[0, 0]) == 4
+    assert asked == [a.sycl_queue] and sums == [True] and products() == before + 1
 
 
 def test_a_kernel_that_the_driver_does_not_take_leaves_sums_to_dpnp(dpnp, sums, monkeypatch):

@@ -11,7 +11,7 @@ import threading
 import dpctl
 import numpy
 
-from .. import nvidia
+from .. import memory, nvidia
 from . import native
 from .native import POINTER
 
@@ -53,9 +53,9 @@ class _Cublas:
         factors = numpy.array([1, 0], dtype)
         return function, factors, factors.ctypes.data, factors.ctypes.data + dtype.itemsize
 
-    def take(self, context, stream):
-        """A handle of the context, which is current, set to the stream; one that was set to another gives up its workspace. None if
-        cuBLAS has none."""
+    def take(self, queue, context, stream):
+        """A handle of the queue's context, which is current, set to its stream; one that was set to another gives up its workspace. None
+        if cuBLAS has none."""
         with self.lock:
             free = self.handles.setdefault(context, [])
             handle = free.pop() if free else None
@@ -63,10 +63,13 @@ class _Cublas:
                 if handle.stream != stream == other.stream:
                     handle, free[at] = other, handle
         if handle is None:
-            value = POINTER()
-            if self.blas.cublasCreate_v2(ctypes.byref(value)) != 0:
+            handle = self._create()
+        if handle is None:
+            # cuBLAS asks the driver for memory, which the adapters may keep.
+            memory.give_back(queue)
+            handle = self._create()
+            if handle is None:
                 return None
-            handle = _Handle(value.value)
         if handle.stream != stream:
             if self.blas.cublasSetStream_v2(handle.value, stream) != 0:
                 self.give(context, handle)
@@ -74,17 +77,21 @@ class _Cublas:
             handle.stream = stream
         return handle
 
+    def _create(self):
+        value = POINTER()
+        return _Handle(value.value) if self.blas.cublasCreate_v2(ctypes.byref(value)) == 0 else None
+
     def give(self, context, handle):
         """Gives one back."""
         with self.lock:
             self.handles[context].append(handle)
 
-    def put(self, dtype, transposed, sizes, a, b, result, count):
+    def put(self, queue, dtype, transposed, sizes, a, b, result, count):
         """What puts a product on a stream."""
         function, _, one, zero = self.products[dtype]
 
         def put(stream, context):
-            handle = self.take(context, stream)
+            handle = self.take(queue, context, stream)
             if handle is None:
                 return False
             try:
@@ -161,5 +168,5 @@ def gemm(queue, a, b, result, depends=()):
     if max(*sizes, count) > _MOST or min(*sizes, count) == 0:
         return None
     matrices = ((matrix.address, layout[1], matrix.distance) for matrix, layout in zip((left, right, product), layouts))
-    put = _get().put(dtype, (layouts[0][0], layouts[1][0]), sizes, *matrices, count)
+    put = _get().put(queue, dtype, (layouts[0][0], layouts[1][0]), sizes, *matrices, count)
     return native.submit(queue, (a.usm_data, b.usm_data, result.usm_data), put, depends)

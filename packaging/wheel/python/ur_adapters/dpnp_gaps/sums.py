@@ -16,6 +16,7 @@ import numpy
 from dpctl.utils import SequentialOrderManager
 from dpnp.dpnp_array import dpnp_array
 
+from .. import memory
 from . import arrays, native, rebind
 from .native import POINTER
 
@@ -131,17 +132,20 @@ def _kernel(queue, dtype):
     key = native_queue[1], dtype
     if key not in _kernels:
         try:
-            _kernels[key] = native.in_context(native_queue, lambda stream, context: _load(dtype))
+            _kernels[key] = native.in_context(native_queue, lambda stream, context: _load(dtype, queue))
         except MemoryError:
             return None
     return _kernels[key]
 
 
-def _load(dtype):
-    """As `_kernel`, in the current context. MemoryError where the device is full, which may pass."""
+def _load(dtype, queue):
+    """As `_kernel`, in the current context, the queue's. MemoryError where the device is full, which may pass."""
     cuda, module, function, fit = native.driver().cuda, POINTER(), POINTER(), ctypes.c_int()
     text = _TEXT.read_bytes() + b"\0"
     loaded = cuda.cuModuleLoadData(ctypes.byref(module), text)
+    if loaded == _OUT_OF_MEMORY:
+        memory.give_back(queue)
+        loaded = cuda.cuModuleLoadData(ctypes.byref(module), text)
     if loaded == _OUT_OF_MEMORY:
         raise MemoryError
     is_there = (
