@@ -8,7 +8,7 @@
 #   run.sh plan one        one GPU or two, 5 minutes: both adapters' suites on all there are at a time, but for what fills the device; SUITE_JOBS (10)
 #                          modules of each at once, SUITE_LIMIT (150) seconds for each
 #   run.sh plan guarded    the same with plain memory guarded and filled (UR_USM_POOL_DEBUG=1); its lines are in $OUT/guarded
-#   run.sh plan figures    one GPU, 5 minutes: the tables of urbench that docs/benchmarks.md has, each with a limit of its own
+#   run.sh plan figures    one GPU, 6 minutes: the tables of urbench that docs/benchmarks.md has, each with a limit of its own
 #   run.sh plan beside     one GPU, about 6 minutes (`work` and `hip-work` one each): urbench's groups with the adapters of another commit, in
 #                          .carry/before (stripped of their debug information), and with ours, in turn; BESIDE_GROUPS (work objects threads
 #                          lifetimes growth hip-work)
