@@ -81,9 +81,9 @@ fn kernels_are_compiled_alike_in_any_order() {
             let texts = [(name, translated.text.as_str())];
             last = nvvm.compile(&texts, &translated.compiler_options(&options), translated.uses_libdevice).unwrap().ptx;
         }
-        // Nor is a copy of such a library made for one kind alone, whichever it is.
+        // Nor is a copy of such a library made for kernels that ask which memory an address is in, as dpnp's first does.
         let has_copy = std::fs::read_to_string("/proc/self/maps").unwrap().contains("/memfd:libnvvm");
-        assert!(!has_copy || [ASKS, STEPS].iter().all(|kind| names.contains(kind)), "{names}");
+        assert!(!has_copy || names.contains(STEPS), "{names}");
         println!("// last\n{last}");
         return;
     }

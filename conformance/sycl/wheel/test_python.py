@@ -19,6 +19,13 @@ PACKAGES = {
     "dpctl/__init__.py": """
         class backend_type:
             cuda = "cuda"
+        class SyclEvent: pass
+        """,
+    "dpctl/memory.py": """
+        MemoryUSMDevice = MemoryUSMShared = MemoryUSMHost = None
+        """,
+    "dpctl/utils.py": """
+        SequentialOrderManager = {}
         """,
 }
 
@@ -31,6 +38,13 @@ DPNP = {
     "dpnp_algo/dpnp_elementwise_common.py": """
         from types import SimpleNamespace
         vmi = SimpleNamespace(_mkl_abs_to_call="original")
+        class DPNPUnaryFunc:
+            def __call__(self, x): pass
+        class DPNPBinaryFunc:
+            def __call__(self, x1, x2): pass
+        """,
+    "dpnp_array.py": """
+        class dpnp_array: pass
         """,
     "dpnp_utils/__init__.py": "",
     "dpnp_utils/dpnp_utils_linearalgebra.py": """
@@ -62,6 +76,7 @@ DPNP = {
         li = SimpleNamespace(_getrf="original", _getrs="original", _getrs_batch="original")
         """,
     "tensor/__init__.py": "",
+    "tensor/_tensor_impl.py": "",
     "tensor/_reduction.py": """
         from types import SimpleNamespace
         tri = SimpleNamespace(_sum_over_axis="original", _max_over_axis="untouched")
@@ -90,6 +105,7 @@ PARTS = {
     "products": ("dpnp.dpnp_utils.dpnp_utils_linearalgebra", "bi._gemm", "dpnp_multiplication"),
     "fourier": ("dpnp.fft.dpnp_utils_fft", "fi._fft_out_of_place", "_commit_descriptor"),
     "sums": ("dpnp.tensor._reduction", "tri._sum_over_axis", "tri._sum_over_axis"),
+    "elementwise": ("dpnp.dpnp_algo.dpnp_elementwise_common", "DPNPUnaryFunc.__call__", "DPNPBinaryFunc.__call__"),
     "linear algebra": ("dpnp.linalg.dpnp_utils_linalg", "dpnp_inv", "dpnp_solve"),
 }
 
@@ -152,6 +168,10 @@ class Dpnp(unittest.TestCase):
         script = "import ur_adapters, dpnp; from dpnp.tensor import _reduction; print(vars(_reduction.tri))"
         done = run(["-c", script], {**PACKAGES, **{f"dpnp/{name}": text for name, text in other.items()}})
         self.assertEqual((done.stdout, done.stderr), ("{'_add_over_axis': 'original', '_max_over_axis': 'untouched'}\n", ""))
+
+    def test_a_dpnp_with_other_arrays_keeps_its_own_ways_without_a_word(self):
+        parts = {**dict.fromkeys(PARTS, "bound"), **dict.fromkeys(("sums", "elementwise"), "original")}
+        self.assertEqual(bound({**DPNP, "dpnp_array.py": ""}), (parts, ""))
 
 
 class Shown(unittest.TestCase):

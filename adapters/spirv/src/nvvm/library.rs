@@ -28,7 +28,8 @@ const FIRST_OPAQUE: c_int = 15;
 const BEFORE_13_1: [&str; 2] = ["-Xopt", "-mem-space-alg=1"];
 /// A text that asks which memory an address is in needs the usual algorithm: the other one computes with 0 in place of the address
 /// of work-group memory there (13.0.88, `tests/kernels/address`). Libraries of 12.9 and 13.0 keep the setting that they are first used
-/// with for the whole process, whatever they are told later, so texts of the kind that did not come first go to a copy of the library.
+/// with for the whole process, whatever they are told later. So the library, which others of the process may use, is told nothing, and
+/// texts of the other kind go to a copy.
 const ASKS_FOR_SPACE: &str = "@llvm.nvvm.isspacep.";
 
 /// Whether a text asks which memory an address is in.
@@ -58,10 +59,8 @@ struct Symbols {
 /// An opened libnvvm with its libdevice. Threads may compile with it at the same time.
 pub struct Nvvm {
     symbols: Symbols,
-    /// Whether the first text for a library before 13.1 asked which memory an address is in.
-    first_asked: OnceLock<bool>,
-    /// The copy of such a library for texts that do otherwise, from the first such text on.
-    copy: OnceLock<Result<Symbols, String>>,
+    /// The copy of a library before 13.1 that is told [`BEFORE_13_1`], from the first text on that wants it.
+    told: OnceLock<Result<Symbols, String>>,
     path: PathBuf,
     libdevice: Vec<u8>,
 }
@@ -109,7 +108,7 @@ impl Nvvm {
         let file = file.ok_or_else(|| missing("libdevice.10.bc is not beside it".to_owned()))?;
         let path = own;
         let libdevice = fs::read(&file).map_err(|error| missing(format!("{}: {error}", file.display())))?;
-        Ok(Self { symbols, first_asked: OnceLock::new(), copy: OnceLock::new(), path, libdevice })
+        Ok(Self { symbols, told: OnceLock::new(), path, libdevice })
     }
 
     /// The library's file.
@@ -120,17 +119,11 @@ impl Nvvm {
 
     /// The functions that compile these texts right, and what those are told besides.
     fn symbols_for(&self, texts: &[(&str, &str)]) -> Result<(&Symbols, &'static [&'static str]), CompileError> {
-        if self.symbols.llvm_version.is_some() {
+        if self.symbols.llvm_version.is_some() || asks_for_space(texts) {
             return Ok((&self.symbols, &[]));
         }
-        let asks = asks_for_space(texts);
-        let besides: &[&str] = if asks { &[] } else { &BEFORE_13_1 };
-        // Most processes have kernels of one kind for a while, and the copy takes as long as a kernel.
-        if *self.first_asked.get_or_init(|| asks) == asks {
-            return Ok((&self.symbols, besides));
-        }
-        match self.copy.get_or_init(|| open_copy(&self.path)) {
-            Ok(symbols) => Ok((symbols, besides)),
+        match self.told.get_or_init(|| open_copy(&self.path)) {
+            Ok(symbols) => Ok((symbols, &BEFORE_13_1)),
             Err(error) => Err(CompileError::Missing(format!(
                 "{}: this kernel needs a copy of the library, which cannot be opened ({error}): a libnvvm of CUDA 13.1 or newer does \
                  without (`pip install nvidia-nvvm`)",
