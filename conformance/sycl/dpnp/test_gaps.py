@@ -368,20 +368,25 @@ def test_without_cublas_dpnps_kernels_multiply(dtype, order):
     assert run(script, UR_CUBLAS_LIBRARY="/nowhere/libcublas.so") == ("", "")
 
 
+def noted(monkeypatch, gap, name):
+    """Of each call of that function of the package's whether it took what it was given."""
+    taken, original = [], getattr(gap, name)
+
+    def note(*arguments):
+        found = original(*arguments)
+        taken.append(found is not None)
+        return found
+
+    monkeypatch.setattr(gap, name, note)
+    return taken
+
+
 @pytest.fixture
 def elementwise(monkeypatch):
     """Of each call of an elementwise function of arrays whether it went without dpnp's preparation."""
     from ur_adapters.dpnp_gaps import elementwise as gap
 
-    taken, plan = [], gap._plan
-
-    def note(*arguments):
-        found = plan(*arguments)
-        taken.append(found is not None)
-        return found
-
-    monkeypatch.setattr(gap, "_plan", note)
-    return taken
+    return noted(monkeypatch, gap, "_plan")
 
 
 @pytest.mark.parametrize("kind", ["f4", "f8", "c8", "c16", "i4", "i8", "u1", "?"])
@@ -464,15 +469,7 @@ def sums(monkeypatch):
     """Which sums were ours, in their order."""
     from ur_adapters.dpnp_gaps import sums as gap
 
-    taken, submit = [], gap._submit
-
-    def note(*arguments):
-        events = submit(*arguments)
-        taken.append(events is not None)
-        return events
-
-    monkeypatch.setattr(gap, "_submit", note)
-    return taken
+    return noted(monkeypatch, gap, "_submit")
 
 
 # All that a view of 16 bytes' boundaries can leave in front and behind, and more elements than all threads take at a time.

@@ -16,7 +16,7 @@ POINTER = ctypes.c_void_p
 _MOST_QUEUES = 64
 # So many events of a queue's own work are held before those that are over go.
 _ENOUGH_OWN = 32
-# More go at a time than come.
+# So many of the oldest are asked when another one comes: more than one, so that they become fewer.
 _LOOKED_AT = 2
 # In debug mode the adapter writes into what is freed, at once.
 _FILLS = os.environ.get("UR_USM_POOL_DEBUG", "0") != "0"
