@@ -135,15 +135,6 @@ impl Reader<'_> {
         let status = unsafe { ask(&raw mut uuid, self.device) };
         (status == CUresult::SUCCESS).then_some(uuid.0)
     }
-
-    /// Windows' identifier and node mask; other systems' drivers answer an error or zeros.
-    fn luid(&self) -> Option<([u8; 8], u32)> {
-        let ask = self.driver.symbols.device_luid?;
-        let (mut luid, mut mask) = ([0_u8; 8], 0);
-        // SAFETY: the symbol has the API's signature, `luid` has the 8 bytes it writes.
-        let status = unsafe { ask(luid.as_mut_ptr().cast::<c_char>(), &raw mut mask, self.device) };
-        (status == CUresult::SUCCESS && luid != [0; 8]).then_some((luid, mask))
-    }
 }
 
 /// Everything about a device that does not change.
@@ -152,7 +143,6 @@ pub(crate) fn read(driver: &Cuda, device: CUdevice) -> Result<DeviceProperties> 
 
     let read = Reader { driver, device };
     let capability = (read.number(of::COMPUTE_CAPABILITY_MAJOR)?, read.number(of::COMPUTE_CAPABILITY_MINOR)?);
-    let luid = read.luid();
     let shared_per_block = read.size(of::SHARED_MEMORY_PER_BLOCK)?;
     let [width_linear, height_linear, pitch_linear] = read.three(of::TEXTURE2D_LINEAR_WIDTH)?;
     Ok(DeviceProperties {
@@ -169,8 +159,6 @@ pub(crate) fn read(driver: &Cuda, device: CUdevice) -> Result<DeviceProperties> 
         uuid: read.uuid(),
         pci: read.pci(of::PCI_DOMAIN_ID, of::PCI_BUS_ID, of::PCI_SLOT_ID)?,
         device_id: read.some(of::GPU_PCI_DEVICE_ID)?.map(|both| both >> 16),
-        luid: luid.map(|(luid, _)| luid),
-        node_mask: luid.map(|(_, mask)| mask),
 
         global_memory: read.global_memory()?,
         memory_clock_mhz: read.megahertz(of::MEMORY_CLOCK_RATE)?,

@@ -170,9 +170,6 @@ pub(crate) fn read(driver: &Hip, device: Ordinal) -> Result<DeviceProperties> {
             of::hipDeviceAttributePciBusId,
             of::hipDeviceAttributePciDeviceId,
         )?,
-        // What Windows' runtime tells alone, and what no call of HIP tells.
-        luid: None,
-        node_mask: None,
 
         // Shape of a launch.
         max_threads_per_block: read.number(of::hipDeviceAttributeMaxThreadsPerBlock)?,

@@ -500,3 +500,62 @@ fn a_division_that_a_function_of_a_later_block_takes_stands_there() {
     let told = [vec![op(12, &[1, 41, 51, 29, 42, 120, 43]), op(249, &[14]), op(248, &[14])], takes.to_vec()].concat();
     assert_eq!(divides_in_a_branch(120, &told), "b14:");
 }
+
+/// The hints of two loops, one in the other, each with the module's wish to be unrolled: the outer one's and the inner one's. The inner one calls
+/// this function of OpenCL.std; the outer one's blocks stand before those of the inner one but for where it ends.
+fn hints_around(function_number: u32) -> [String; 2] {
+    let text = translate(
+        &module(&[
+            op(11, &[&[50], &literal("OpenCL.std")[..]].concat()),
+            entry(10, "k"),
+            op(20, &[5]),
+            op(33, &[7, 1, 3, 4]),
+            op(54, &[1, 10, 0, 7]),
+            op(55, &[3, 8]),
+            op(55, &[4, 9]),
+            op(248, &[11]),
+            op(249, &[12]),
+            op(248, &[12]),
+            op(245, &[3, 30, 8, 11, 31, 14]),
+            op(170, &[5, 32, 30, 8]),
+            op(246, &[19, 14, 1]),
+            op(250, &[32, 15, 19]),
+            op(248, &[14]),
+            op(128, &[3, 31, 30, 8]),
+            op(249, &[12]),
+            op(248, &[15]),
+            op(245, &[3, 33, 8, 12, 34, 16]),
+            op(170, &[5, 35, 33, 8]),
+            op(246, &[17, 16, 1]),
+            op(250, &[35, 16, 17]),
+            op(248, &[16]),
+            op(12, &[4, 36, 50, function_number, 9]),
+            op(128, &[3, 34, 33, 8]),
+            op(249, &[15]),
+            op(248, &[17]),
+            op(249, &[14]),
+            op(248, &[19]),
+            op(253, &[]),
+            op(56, &[]),
+        ]),
+        &Options::for_architecture(90),
+    );
+    let text = text.unwrap().text;
+    ["%b12", "%b15"].map(|head| {
+        let back =
+            text.lines().find(|line| line.contains(&format!("br label {head}, !llvm.loop"))).expect("a branch back");
+        let node = back.rsplit('!').next().unwrap();
+        let hint = text.lines().find_map(|line| line.strip_prefix(&format!("!{node} = distinct !{{!{node}, !")));
+        let hint = hint.expect("the loop's node").trim_end_matches('}');
+        let line = text.lines().find(|line| line.starts_with(&format!("!{hint} = "))).expect("its hint");
+        line.split('"').nth(1).unwrap().to_owned()
+    })
+}
+
+#[test]
+fn a_loop_around_a_loop_is_unrolled_unless_it_calls_what_is_long() {
+    let (unrolled, kept) = ("llvm.loop.unroll.enable", "llvm.loop.unroll.disable");
+    // exp, then fabs.
+    assert_eq!(hints_around(19), [kept, unrolled]);
+    assert_eq!(hints_around(23), [unrolled, unrolled]);
+}

@@ -13,7 +13,7 @@ use ur_conformance::ffi::{
 };
 use ur_conformance::{Fixture, Launch, adapter, check_every_property, every_property};
 
-/// What no device of a CUDA driver or a HIP runtime tells: terms of other vendors' architectures.
+/// What no device of a CUDA driver or a HIP runtime tells: terms of other vendors' architectures, and of Windows.
 const NO_DEVICE: &[device] = &[
     device::IP_VERSION,
     device::GPU_EU_COUNT,
@@ -28,6 +28,8 @@ const NO_DEVICE: &[device] = &[
     device::XE_CORES_PER_CLUSTER,
     device::EUS_PER_XE_CORE,
     device::MAX_LANES_PER_HW_THREAD,
+    device::LUID,
+    device::NODE_MASK,
 ];
 
 /// What a driver of an older release, of another system, of a device without it, or without its management library does
@@ -35,8 +37,6 @@ const NO_DEVICE: &[device] = &[
 const SOME_DEVICES: &[device] = &[
     device::DEVICE_ID,
     device::UUID,
-    device::LUID,
-    device::NODE_MASK,
     device::PCI_ADDRESS,
     device::MAX_CLOCK_FREQUENCY,
     device::MEMORY_CLOCK_RATE,

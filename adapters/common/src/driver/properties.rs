@@ -53,10 +53,6 @@ pub struct DeviceProperties {
     pub pci: Option<(u32, u32, u32)>,
     /// PCI device number of the vendor.
     pub device_id: Option<u32>,
-    /// Windows' locally unique identifier.
-    pub luid: Option<[u8; 8]>,
-    /// Node mask that goes with `luid`.
-    pub node_mask: Option<u32>,
     /// Bytes of global memory.
     pub global_memory: u64,
     /// Multiprocessors / compute units.

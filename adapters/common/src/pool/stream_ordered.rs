@@ -52,13 +52,13 @@ pub unsafe fn device_alloc<D: Driver>(
     out: *mut *mut c_void,
     event: *mut ur_event_handle_t,
 ) -> Result<()> {
-    let entry = Entry {
+    const ENTRY: Entry = Entry {
         name: "urEnqueueUSMDeviceAllocExp",
         command: ur_command_t::ENQUEUE_USM_DEVICE_ALLOC_EXP,
         kind: MemoryKind::Device,
     };
     // SAFETY: the caller's promises are the same.
-    unsafe { allocate::<D>(entry, queue, pool, size, properties, count, waits, out, event) }
+    unsafe { allocate::<D>(&ENTRY, queue, pool, size, properties, count, waits, out, event) }
 }
 
 /// `urEnqueueUSMHostAllocExp`: as [`device_alloc`], of the host's memory.
@@ -78,13 +78,13 @@ pub unsafe fn host_alloc<D: Driver>(
     out: *mut *mut c_void,
     event: *mut ur_event_handle_t,
 ) -> Result<()> {
-    let entry = Entry {
+    const ENTRY: Entry = Entry {
         name: "urEnqueueUSMHostAllocExp",
         command: ur_command_t::ENQUEUE_USM_HOST_ALLOC_EXP,
         kind: MemoryKind::Host,
     };
     // SAFETY: the caller's promises are the same.
-    unsafe { allocate::<D>(entry, queue, pool, size, properties, count, waits, out, event) }
+    unsafe { allocate::<D>(&ENTRY, queue, pool, size, properties, count, waits, out, event) }
 }
 
 /// `urEnqueueUSMSharedAllocExp`: as [`device_alloc`], of managed memory.
@@ -104,17 +104,16 @@ pub unsafe fn shared_alloc<D: Driver>(
     out: *mut *mut c_void,
     event: *mut ur_event_handle_t,
 ) -> Result<()> {
-    let entry = Entry {
+    const ENTRY: Entry = Entry {
         name: "urEnqueueUSMSharedAllocExp",
         command: ur_command_t::ENQUEUE_USM_SHARED_ALLOC_EXP,
         kind: MemoryKind::Shared,
     };
     // SAFETY: the caller's promises are the same.
-    unsafe { allocate::<D>(entry, queue, pool, size, properties, count, waits, out, event) }
+    unsafe { allocate::<D>(&ENTRY, queue, pool, size, properties, count, waits, out, event) }
 }
 
-/// What tells the three entry points apart.
-#[derive(Clone, Copy)]
+/// What tells the three entry points apart. Handed on by address, so that the quick way writes none of it to the stack.
 struct Entry {
     name: &'static str,
     command: ur_command_t,
@@ -128,7 +127,7 @@ struct Entry {
 /// As [`device_alloc`].
 #[inline(always)]
 unsafe fn allocate<D: Driver>(
-    entry: Entry,
+    entry: &'static Entry,
     queue: ur_queue_handle_t,
     pool: ur_usm_pool_handle_t,
     size: usize,
@@ -164,7 +163,7 @@ unsafe fn allocate<D: Driver>(
 /// As [`device_alloc`].
 #[inline(never)]
 unsafe fn allocate_usually<D: Driver>(
-    Entry { name, kind, .. }: Entry,
+    &Entry { name, kind, .. }: &'static Entry,
     request: &Request<'_, D>,
     pool: ur_usm_pool_handle_t,
     size: usize,

@@ -502,7 +502,6 @@ ur_adapter::symbol_table! {
     optional {
         device_uuid = "cuDeviceGetUuid" (*mut CUuuid, CUdevice);
         device_uuid_v2 = "cuDeviceGetUuid_v2" (*mut CUuuid, CUdevice);
-        device_luid = "cuDeviceGetLuid" (*mut c_char, *mut c_uint, CUdevice);
         stream_wait_value = "cuStreamWaitValue32_v2" (CUstream, CUdeviceptr, u32, c_uint);
         event_elapsed_v2 = "cuEventElapsedTime_v2" (*mut f32, CUevent, CUevent);
         function_parameter = "cuFuncGetParamInfo" (CUfunction, usize, *mut usize, *mut usize);

@@ -26,10 +26,9 @@ pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> 
         // Identifiers.
         Info::DEVICE_ID => or(device.device_id.map(Value::U32), "the driver does not tell the PCI device number"),
         Info::UUID => or(device.uuid.map(|uuid| Value::Bytes(uuid.to_vec())), "the driver does not tell a UUID"),
-        Info::LUID => {
-            or(device.luid.map(|luid| Value::Bytes(luid.to_vec())), "only Windows has locally unique identifiers")
-        }
-        Info::NODE_MASK => or(device.node_mask.map(Value::U32), "the node mask goes with a LUID, which is Windows'"),
+        // The drivers have a call for these, which answers an error everywhere but on Windows.
+        Info::LUID => Reply::Unsupported("only Windows has locally unique identifiers"),
+        Info::NODE_MASK => Reply::Unsupported("the node mask goes with a LUID, which is Windows'"),
         Info::PCI_ADDRESS => or(
             device.pci.map(|(domain, bus, slot)| Value::Text(format!("{domain:04x}:{bus:02x}:{slot:02x}.0"))),
             "the driver does not tell a PCI address",

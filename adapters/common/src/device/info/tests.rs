@@ -19,8 +19,6 @@ fn gpu() -> DeviceProperties {
         uuid: Some([7; 16]),
         pci: Some((1, 0x4e, 0)),
         device_id: Some(0x2335),
-        luid: Some([9; 8]),
-        node_mask: Some(1),
         global_memory: 80 << 30,
         compute_units: 132,
         max_threads_per_block: 1024,
@@ -207,8 +205,6 @@ fn what_the_driver_does_not_tell_is_unsupported_and_never_a_guess() {
     let silent = DeviceProperties { warp_size: 32, ..DeviceProperties::default() };
     let untold = [
         Info::UUID,
-        Info::LUID,
-        Info::NODE_MASK,
         Info::PCI_ADDRESS,
         Info::DEVICE_ID,
         Info::MAX_CLOCK_FREQUENCY,

@@ -5,7 +5,7 @@ use super::guard::call;
 use crate::device::{self, Device};
 use crate::pool;
 use crate::sys::*;
-use core::ffi::{c_char, c_int, c_uint};
+use core::ffi::{c_char, c_int};
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceGet(out: Out<CUdevice>, ordinal: c_int) -> CUresult {
@@ -33,15 +33,6 @@ pub extern "C" fn cuDeviceGetUuid(uuid: Out<CUuuid>, dev: CUdevice) -> CUresult 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuDeviceGetUuid_v2(uuid: Out<CUuuid>, dev: CUdevice) -> CUresult {
     call!(cuDeviceGetUuid_v2, { uuid.put(device::get(dev)?.uuid()) })
-}
-
-/// Locally unique identifiers exist on another operating system only.
-#[unsafe(no_mangle)]
-pub extern "C" fn cuDeviceGetLuid(_luid: Buffer<c_char>, _mask: Out<c_uint>, dev: CUdevice) -> CUresult {
-    call!(cuDeviceGetLuid, {
-        device::get(dev)?;
-        Err(CUDA_ERROR_NOT_SUPPORTED)
-    })
 }
 
 #[unsafe(no_mangle)]

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::super::Writer;
+use super::super::loops::places;
 use super::Inst;
 use crate::error::{Error, Result};
 use crate::grammar::op;
@@ -132,11 +133,16 @@ impl Writer<'_> {
 
     /// Finds the hints of the function's loops.
     pub(in super::super) fn find_loops(&mut self, function: &Function) -> Result<()> {
+        let mut known = None;
         for block in &function.blocks {
             let merge = self.module.body[block.first..block.end].iter().find(|i| i.opcode == op::LOOP_MERGE);
             let Some(&merge) = merge else { continue };
             let continues = self.module.operand(merge, 1)?;
-            let hints = loop_hints(self.module.operands(merge).get(2..).unwrap_or(&[]));
+            let mut hints = loop_hints(self.module.operands(merge).get(2..).unwrap_or(&[]));
+            let ends = (block.label, self.module.operand(merge, 0)?);
+            if self.is_long_around_a_loop(function, known.get_or_insert_with(|| places(function)), ends)? {
+                hints = vec![NOT_UNROLLED.to_owned()];
+            }
             if hints.is_empty() {
                 continue;
             }
@@ -156,6 +162,8 @@ impl Writer<'_> {
     }
 }
 
+const NOT_UNROLLED: &str = "!{!\"llvm.loop.unroll.disable\"}";
+
 /// LLVM's metadata for the mask of a loop and its parameters.
 fn loop_hints(words: &[u32]) -> Vec<String> {
     let Some((&mask, mut rest)) = words.split_first() else {
@@ -166,7 +174,7 @@ fn loop_hints(words: &[u32]) -> Vec<String> {
         hints.push("!{!\"llvm.loop.unroll.enable\"}".to_owned());
     }
     if mask & 2 != 0 {
-        hints.push("!{!\"llvm.loop.unroll.disable\"}".to_owned());
+        hints.push(NOT_UNROLLED.to_owned());
     }
     // The parameters stand in the order of their bits; those before the count of an unrolling are passed over.
     for bit in [8, 0x10, 0x20, 0x40, 0x80, 0x100] {

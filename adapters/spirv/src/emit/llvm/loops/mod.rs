@@ -1,8 +1,9 @@
 //! What is written otherwise because it stands in a loop. libnvvm decides these for fewer registers and shorter code, which costs time
-//! where loads wait for arithmetic: `bases` keeps addresses before the loop, `products` turns products into sums. Values are the same
-//! to the last bit. Text for AMD's devices has none of it: LLVM's own passes run there.
+//! where loads wait for arithmetic: `bases` keeps addresses before the loop, `products` turns products into sums. `copies` is about the
+//! compiler's own time. Values are the same to the last bit. Text for AMD's devices has none of it: LLVM's own passes run there.
 
 mod bases;
+mod copies;
 mod products;
 
 use std::collections::HashMap;
@@ -59,6 +60,6 @@ impl Writer<'_> {
 }
 
 /// Where each block stands among the function's.
-fn places(function: &Function) -> HashMap<Id, usize> {
+pub(super) fn places(function: &Function) -> HashMap<Id, usize> {
     function.blocks.iter().enumerate().map(|(at, block)| (block.label, at)).collect()
 }
