@@ -5,8 +5,9 @@
 #   run.sh plan two-cuda   two GPUs, 7 minutes: the CUDA adapter's suite with both (a process takes longer to begin on two)
 #   run.sh plan two-hip    the same of the HIP adapter's
 #   run.sh plan four       four GPUs, 9 minutes: each adapter's suite with two of them, side by side; what fills the device takes the last one
-#   run.sh plan one        one GPU or two, 5 minutes: both adapters' suites on all there are at a time, but for what fills the device; SUITE_JOBS (10)
-#                          modules of each at once, SUITE_LIMIT (150) seconds for each
+#   run.sh plan one        one GPU or two, 5 to 9 minutes: both adapters' suites on all there are at a time, but for what fills the device; SUITE_JOBS (10)
+#                          modules of each at once, SUITE_LIMIT (150) seconds for each; ONE_PARTS ("beside model filling") is for what is left of a
+#                          run whose time was up
 #   run.sh plan guarded    the same with plain memory guarded and filled (UR_USM_POOL_DEBUG=1); its lines are in $OUT/guarded
 #   run.sh plan figures    one GPU, 6 minutes: the tables of urbench that docs/benchmarks.md has, each with a limit of its own
 #   run.sh plan beside     one GPU, about 6 minutes (`work` and `hip-work` one each): urbench's groups with the adapters of another commit, in
@@ -17,7 +18,8 @@
 #   run.sh plan proofs     one GPU, 8 minutes: kernels translated from SPIR-V and compiled there, one hardware channel, Vulkan,
 #                          random programs of timelines, plain memory unpooled and guarded, and some of the probes below docs/probes
 #
-# What it prints at the end is short; all lines are in $OUT (or /tmp), a file for each part: few files come back.
+# What it prints at the end is short; all lines are in $OUT (or /tmp), a file for each part. Few files come back from a machine that is lent, so put
+# them into one archive there. Nothing that is timed goes beside anything else, on another GPU neither: the host is one.
 set -u
 out=${OUT:-/tmp}
 dist=$UR_TEST_DIST
@@ -94,16 +96,19 @@ four() {
 # what fails here alone is run again by itself.
 one() {
     export SUITE_LIMIT=${SUITE_LIMIT:-150}
-    for part in beside model; do
-        for adapter in cuda hip; do
-            SUITE_PART=$part SUITE_MODEL_JOBS=3 SUITE_JOBS=${SUITE_JOBS:-10} sh "$here/suite.sh" "$adapter" >"$said.$adapter" 2>&1 &
-        done
-        wait
-        cat "$said.cuda" "$said.hip"
+    for part in ${ONE_PARTS:-beside model filling}; do
+        if [ "$part" = filling ]; then
+            SUITE_PART=filling sh "$here/suite.sh" cuda hip
+        else
+            for adapter in cuda hip; do
+                SUITE_PART=$part SUITE_MODEL_JOBS=3 SUITE_JOBS=${SUITE_JOBS:-10} sh "$here/suite.sh" "$adapter" >"$said.$adapter" 2>&1 &
+            done
+            wait
+            cat "$said.cuda" "$said.hip"
+        fi
         date +%T
     done
     rm -f "$said.cuda" "$said.hip"
-    SUITE_PART=filling sh "$here/suite.sh" cuda hip
 }
 
 # A subshell: `one` has a variable of this script's name, and the next part is not guarded.

@@ -6,11 +6,13 @@ and no compiler.
 story                   `pip install` of the wheels into a fresh environment, and a sum on the GPU
 gaps                    the tests of what stands in oneMKL's place
 suite[=WORD,...]        dpnp's own tests: files, or all of them; every=N: one test of N; seconds=N: stop after that time, if not earlier
-speed[=WORD,...]        kernels (beside CuPy in one process), first (calls, cold and from the disk cache), import; or all three
+speed[=WORD,...]        kernels (beside CuPy in one process), first (calls, cold and from the disk cache), import; or all three. Beside these
+                        functions: elementwise ones beside CuPy
 sim                     before the others: on the simulated driver, to try the bundle itself
 
 oneMKL's libraries, which have nothing for a CUDA device, are not carried; stand-ins end the process that calls one, by name.
-Environment: UR_NVVM_LIBRARY (else the CUDA toolkit's), UR_DPNP_STORE (else /tmp/ur-dpnp), OUT for whole logs.
+Environment: UR_NVVM_LIBRARY (else the CUDA toolkit's), UR_DPNP_STORE (else /tmp/ur-dpnp), UR_DPNP_ADAPTER (another adapter than the
+carried one, for `speed`), OUT for whole logs.
 """
 
 import json
@@ -103,6 +105,8 @@ class Machine:
         variables["UR_CACHE_DIR"] = str(self.store / cache)
         if "UR_NVVM_LIBRARY" in os.environ:
             variables["UR_NVVM_LIBRARY"] = os.environ["UR_NVVM_LIBRARY"]
+        if "UR_DPNP_ADAPTER" in os.environ:
+            variables["UR_ADAPTERS_FORCE_LOAD"] = os.environ["UR_DPNP_ADAPTER"]
         if self.simulated:
             variables["UR_CUDA_LIBRARY"] = str(self.all / "sim/libsimcuda.so")
         elif self.cublas:
@@ -180,7 +184,7 @@ class Machine:
         self.make_venv()
         right = True
         for word in words or ("kernels", "first", "import"):
-            right &= {"kernels": self.kernels, "first": self.first, "import": self.imports}[word]()
+            right &= {"kernels": self.kernels, "functions": self.functions, "first": self.first, "import": self.imports}[word]()
         return right
 
     def measure(self, *words, seconds=150, **more):
@@ -199,11 +203,17 @@ class Machine:
         return rows
 
     def kernels(self):
+        return self.beside("kernels")
+
+    def functions(self):
+        return self.beside("functions")
+
+    def beside(self, what):
         """Of each row the process whose ratio is the median of three: ratios of one process to another differ by up to a hundredth."""
         processes = 1 if self.simulated else 3
         size = "1000" if self.simulated else "1"
-        runs = [self.measure("kernels", SITE, size, CUPY_CACHE_DIR=str(self.store / "cupy")) for _ in range(processes)]
-        self.log("speed", "\n".join(json.dumps(row) for rows in runs for row in rows) + "\n")
+        runs = [self.measure(what, SITE, size, CUPY_CACHE_DIR=str(self.store / "cupy")) for _ in range(processes)]
+        self.log(f"speed-{what}", "\n".join(json.dumps(row) for rows in runs for row in rows) + "\n")
         good = bool(runs[0]) and len({len(rows) for rows in runs}) == 1
         for turns in zip(*runs):
             wrong = [row for row in turns if "error" in row]

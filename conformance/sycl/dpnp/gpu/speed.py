@@ -2,6 +2,7 @@
 measured, in a process of its own; `run_on_gpu.py` starts them and puts the results together.
 
 kernels SITE N  operations of dpnp and CuPy (from the folder SITE) by turns: the median of the ratios of their times; sizes divided by N
+functions SITE N  as kernels, elementwise functions alone
 first           the first calls of some operations in this process
 import          the time of `import dpnp` and the memory that it keeps
 """
@@ -12,38 +13,41 @@ import sys
 import time
 
 
-def kernels(site, divisor):
-    divisor = int(divisor)
-    # Behind this environment's own packages: NumPy is the one that dpnp came with.
-    sys.path.append(site)
-    import cupy
-    import dpnp
-    import numpy
+class Beside:
+    """dpnp and CuPy in one process."""
 
-    queue = dpnp.arange(1).sycl_queue
-    print(f"{queue.sycl_device.name}, {queue.backend.name}, CuPy {cupy.__version__}, NumPy {numpy.__version__}", file=sys.stderr)
-    cupy_wait = cupy.cuda.get_current_stream().synchronize
+    def __init__(self, site):
+        # Behind this environment's own packages: NumPy is the one that dpnp came with.
+        sys.path.append(site)
+        import cupy
+        import dpnp
+        import numpy
 
-    def compare(name, size, ours, theirs, check, goal, bytes_moved=0, rounds=30):
+        self.dpnp, self.cupy, self.numpy = dpnp, cupy, numpy
+        queue = dpnp.arange(1).sycl_queue
+        print(f"{queue.sycl_device.name}, {queue.backend.name}, CuPy {cupy.__version__}, NumPy {numpy.__version__}", file=sys.stderr)
+        self.waits = queue.wait, cupy.cuda.get_current_stream().synchronize
+
+    def compare(self, name, size, ours, theirs, check, goal, bytes_moved=0, rounds=30):
         """Two rows: an operation and a wait for it, and ten operations behind each other with one wait, where what the host does for
         one is hidden behind the one before unless it waits by itself."""
         try:
             right = bool(check())
             for behind in (1, 10):
-                row = measure(ours, theirs, behind, max(rounds // behind, 15), bytes_moved)
+                row = self.measure(ours, theirs, behind, max(rounds // behind, 15), bytes_moved)
                 title = name if behind == 1 else f"{name}, {behind} behind each other"
                 print(json.dumps({"name": title, **row, "goal": goal, "right": right}), flush=True)
         except Exception as error:
             print(json.dumps({"name": name, "error": f"{type(error).__name__}: {error}"}), flush=True)
 
-    def measure(ours, theirs, behind, rounds, bytes_moved):
+    def measure(self, ours, theirs, behind, rounds, bytes_moved):
         """By turns; each side waits for its own queue before the clock is read. Times are of one operation."""
         for _ in range(3):
             ours(), theirs()
-        queue.wait(), cupy_wait()
+        [wait() for wait in self.waits]
         mine, other = [], []
         for _ in range(rounds):
-            for call, wait, times in ((ours, queue.wait, mine), (theirs, cupy_wait, other)):
+            for call, wait, times in zip((ours, theirs), self.waits, (mine, other)):
                 start = time.perf_counter()
                 for _ in range(behind):
                     kept = call()
@@ -54,8 +58,31 @@ def kernels(site, divisor):
         seconds = statistics.median(mine)
         return {"dpnp_ms": seconds * 1e3, "cupy_ms": statistics.median(other) * 1e3, "ratio": ratio, "gb_per_s": bytes_moved / seconds / 1e9}
 
-    def same(ours, theirs, tolerance=1e-5):
-        return numpy.allclose(dpnp.asnumpy(ours), cupy.asnumpy(theirs), rtol=tolerance, atol=0)
+    def same(self, ours, theirs, tolerance=1e-5):
+        return self.numpy.allclose(self.dpnp.asnumpy(ours), self.cupy.asnumpy(theirs), rtol=tolerance, atol=0, equal_nan=True)
+
+
+def functions(site, divisor):
+    """Elementwise functions that libdevice computes by dozens of instructions: how long their kernels take goes by what is unrolled."""
+    beside = Beside(site)
+    dpnp, cupy = beside.dpnp, beside.cupy
+    size = 100_000_000 // int(divisor)
+    host = beside.numpy.random.default_rng(2).random((2, size)) * 4 + 0.5
+    for kind, label in (("f8", "doubles"), ("f4", "floats")):
+        ours, theirs = ([module.asarray(row.astype(kind)) for row in host] for module in (dpnp, cupy))
+        c, z = dpnp.empty_like(ours[0]), cupy.empty_like(theirs[0])
+        for name, count in (("log", 1), ("sin", 1), ("tanh", 1), ("cbrt", 1), ("arctan2", 2), ("power", 2), ("logaddexp", 2), ("fmod", 2)):
+            mine, other = getattr(dpnp, name), getattr(cupy, name)
+            left, right = ours[:count], theirs[:count]
+            beside.compare(f"{name}, 1e8 {label}", size, lambda: mine(*left, out=c), lambda: other(*right, out=z),
+                           lambda: beside.same(mine(*left)[:1000], other(*right)[:1000], 1e-4), 0, (count + 1) * size * c.itemsize)
+
+
+def kernels(site, divisor):
+    divisor = int(divisor)
+    beside = Beside(site)
+    dpnp, cupy, numpy = beside.dpnp, beside.cupy, beside.numpy
+    compare, same = beside.compare, beside.same
 
     big = 100_000_000 // divisor
     host = numpy.random.default_rng(1).random(big)
@@ -132,4 +159,4 @@ def imports():
 
 
 if __name__ == "__main__":
-    {"kernels": kernels, "first": first, "import": imports}[sys.argv[1]](*sys.argv[2:])
+    {"kernels": kernels, "functions": functions, "first": first, "import": imports}[sys.argv[1]](*sys.argv[2:])
