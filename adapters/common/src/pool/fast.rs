@@ -8,15 +8,34 @@
 use crate::driver::{Driver, MemoryKind};
 use crate::object::error::Result;
 use crate::queue::Queue;
+use crate::stream::{Stream, StreamState};
 use crate::sync::unlikely::likely_some;
 
 /// A block of the device's current pool. `None` where the usual way has to look.
 #[inline(always)]
 pub(super) fn take_block<D: Driver>(queue: &Queue<D>, kind: MemoryKind, size: usize) -> Option<Result<usize>> {
     let stream = likely_some!(queue.stream_alone());
+    match stream.lock_as_owner() {
+        Some(mut state) => take(stream, &mut state, kind, size),
+        None => take_of_many(stream, kind, size),
+    }
+}
+
+/// As [`take_block`], of a stream that several threads use.
+#[cold]
+#[inline(never)]
+fn take_of_many<D: Driver>(stream: &Stream<D>, kind: MemoryKind, size: usize) -> Option<Result<usize>> {
+    take(stream, &mut stream.lock(), kind, size)
+}
+
+#[inline(always)]
+fn take<D: Driver>(
+    stream: &Stream<D>,
+    state: &mut StreamState<D>,
+    kind: MemoryKind,
+    size: usize,
+) -> Option<Result<usize>> {
     let pool = stream.device.current_pool_id();
-    let mut state = stream.lock();
-    let state = &mut *state;
     let has_waited = || !state.waited.is_empty();
     state.cache.quick_take(stream, &mut state.position, pool, kind, size, has_waited)
 }
@@ -25,7 +44,20 @@ pub(super) fn take_block<D: Driver>(queue: &Queue<D>, kind: MemoryKind, size: us
 #[inline(always)]
 pub(super) fn give_back_block<D: Driver>(queue: &Queue<D>, address: usize) -> Option<Result<()>> {
     let stream = likely_some!(queue.stream_alone());
-    let mut state = stream.lock();
-    let state = &mut *state;
+    match stream.lock_as_owner() {
+        Some(mut state) => give_back(stream, &mut state, address),
+        None => give_back_of_many(stream, address),
+    }
+}
+
+/// As [`give_back_block`], to a stream that several threads use.
+#[cold]
+#[inline(never)]
+fn give_back_of_many<D: Driver>(stream: &Stream<D>, address: usize) -> Option<Result<()>> {
+    give_back(stream, &mut stream.lock(), address)
+}
+
+#[inline(always)]
+fn give_back<D: Driver>(stream: &Stream<D>, state: &mut StreamState<D>, address: usize) -> Option<Result<()>> {
     state.cache.quick_give(stream, &mut state.position, address)
 }

@@ -254,6 +254,12 @@ impl<D: Driver> Stream<D> {
         Held { stream: self, guard: ManuallyDrop::new(self.state.lock()) }
     }
 
+    /// As [`Stream::lock`], where the calling thread has alone used the stream so far.
+    #[inline(always)]
+    pub fn lock_as_owner(&self) -> Option<Held<'_, D>> {
+        Some(Held { stream: self, guard: ManuallyDrop::new(self.state.lock_as_owner()?) })
+    }
+
     #[inline]
     fn try_lock(&self) -> Option<Held<'_, D>> {
         Some(Held { stream: self, guard: ManuallyDrop::new(self.state.try_lock()?) })

@@ -84,6 +84,18 @@ impl<T> BiasedLock<T> {
         self.owners_guard()
     }
 
+    /// The lock, if the calling thread has alone used it so far; nothing is waited for. The compiler knows of such a guard that nobody waits at a
+    /// gate, so whoever takes the lock as usual in a function of its own keeps nothing of the guard on the stack.
+    #[inline(always)]
+    pub fn lock_as_owner(&self) -> Option<Guard<'_, T>> {
+        let me = barrier::thread();
+        if unlikely!(self.owner.load(Ordering::Relaxed) != me) || !self.enter(me) {
+            return None;
+        }
+        Some(self.owners_guard())
+    }
+
+    #[inline(always)]
     fn owners_guard(&self) -> Guard<'_, T> {
         Guard { lock: self, gate: None, value: PhantomData }
     }
@@ -334,6 +346,21 @@ mod tests {
         assert!(lock.try_lock().is_none());
         assert!(guard.unlock(), "it is told that it came");
         assert!(lock.try_lock().is_some());
+    }
+
+    #[test]
+    fn who_asks_as_owner_gets_only_what_it_alone_has_used_and_ends_nobody_s_ownership() {
+        let lock = BiasedLock::new(0);
+        assert!(lock.lock_as_owner().is_none(), "it is nobody's yet");
+        drop(lock.lock());
+        let elsewhere = || std::thread::scope(|scope| scope.spawn(|| lock.lock_as_owner().is_some()).join().unwrap());
+        for _ in 0..2 {
+            assert!(!elsewhere());
+            *lock.lock_as_owner().expect("the owner asks") += 1;
+        }
+        std::thread::scope(|scope| scope.spawn(|| *lock.lock() += 1).join().unwrap());
+        assert!(lock.lock_as_owner().is_none() && !elsewhere(), "two threads have used it");
+        assert_eq!(*lock.lock(), 3);
     }
 
     #[test]

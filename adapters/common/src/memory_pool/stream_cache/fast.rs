@@ -15,10 +15,13 @@ use crate::memory_pool::stream_cache::{PoolCache, StreamCache, come_back, count_
 /// The mutation bugs lie on the usual way.
 const IS_OFF: bool = cfg!(feature = "mutation");
 
-/// The cache of a pool, if the pool's blocks may be kept.
+/// The cache of the first pool, if the pool's blocks may be kept.
 #[inline(always)]
-fn if_it_keeps<D: Driver>(place: &mut Option<PoolCache<D>>) -> Option<&mut PoolCache<D>> {
-    place.as_mut().filter(|cache_of_pool| cache_of_pool.keeps)
+fn first_that_keeps<D: Driver>(pools: &mut [Option<PoolCache<D>>]) -> Option<&mut PoolCache<D>> {
+    match pools {
+        [Some(cache_of_pool), ..] if cache_of_pool.keeps => Some(cache_of_pool),
+        _ => None,
+    }
 }
 
 impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
@@ -37,7 +40,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         if IS_OFF {
             return None;
         }
-        let cache_of_pool = likely_some!(self.pools.first_mut().and_then(if_it_keeps));
+        let cache_of_pool = likely_some!(first_that_keeps(&mut self.pools));
         let backend = &*cache_of_pool.backend;
         if unlikely!(backend.pool != pool || backend.kind != kind || backend.zeroed) {
             return None;
@@ -74,7 +77,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         if IS_OFF {
             return None;
         }
-        let cache_of_pool = likely_some!(self.pools.first_mut().and_then(if_it_keeps));
+        let cache_of_pool = likely_some!(first_that_keeps(&mut self.pools));
         let entry = likely_some!(self.live.entry(pointer));
         let size = likely_some!(entry.is_out_of(cache_of_pool.owner));
         let bytes = likely_some!(block_size(size));
