@@ -501,9 +501,9 @@ fn a_division_that_a_function_of_a_later_block_takes_stands_there() {
     assert_eq!(divides_in_a_branch(120, &told), "b14:");
 }
 
-/// The hints of two loops, one in the other, each with the module's wish to be unrolled: the outer one's and the inner one's. The inner one calls
-/// this function of OpenCL.std; the outer one's blocks stand before those of the inner one but for where it ends.
-fn hints_around(function_number: u32) -> [String; 2] {
+/// The hints of two loops, one in the other, with these wishes of the module's for the outer one and the wish to be unrolled for the inner one, which
+/// calls this function of OpenCL.std. The outer one's blocks stand before those of the inner one but for where it ends.
+fn hints_around(wishes: &[u32], function_number: u32) -> [String; 2] {
     let text = translate(
         &module(&[
             op(11, &[&[50], &literal("OpenCL.std")[..]].concat()),
@@ -518,7 +518,7 @@ fn hints_around(function_number: u32) -> [String; 2] {
             op(248, &[12]),
             op(245, &[3, 30, 8, 11, 31, 14]),
             op(170, &[5, 32, 30, 8]),
-            op(246, &[19, 14, 1]),
+            op(246, &[&[19, 14], wishes].concat()),
             op(250, &[32, 15, 19]),
             op(248, &[14]),
             op(128, &[3, 31, 30, 8]),
@@ -556,6 +556,9 @@ fn hints_around(function_number: u32) -> [String; 2] {
 fn a_loop_around_a_loop_is_unrolled_unless_it_calls_what_is_long() {
     let (unrolled, kept) = ("llvm.loop.unroll.enable", "llvm.loop.unroll.disable");
     // exp, then fabs.
-    assert_eq!(hints_around(19), [kept, unrolled]);
-    assert_eq!(hints_around(23), [unrolled, unrolled]);
+    assert_eq!(hints_around(&[1], 19), [kept, unrolled]);
+    assert_eq!(hints_around(&[0], 19), [kept, unrolled]);
+    assert_eq!(hints_around(&[1], 23), [unrolled, unrolled]);
+    // Whoever names a number means it.
+    assert_eq!(hints_around(&[0x100, 4], 19), ["llvm.loop.unroll.count", unrolled]);
 }

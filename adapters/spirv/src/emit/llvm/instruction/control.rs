@@ -140,7 +140,9 @@ impl Writer<'_> {
             let continues = self.module.operand(merge, 1)?;
             let mut hints = loop_hints(self.module.operands(merge).get(2..).unwrap_or(&[]));
             let ends = (block.label, self.module.operand(merge, 0)?);
-            if self.is_long_around_a_loop(function, known.get_or_insert_with(|| places(function)), ends)? {
+            // A wish without a number is the compiler's own.
+            let counts = hints.iter().any(|hint| hint.contains("unroll.count"));
+            if !counts && self.is_long_around_a_loop(function, known.get_or_insert_with(|| places(function)), ends)? {
                 hints = vec![NOT_UNROLLED.to_owned()];
             }
             if hints.is_empty() {
