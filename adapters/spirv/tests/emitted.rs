@@ -501,9 +501,9 @@ fn a_division_that_a_function_of_a_later_block_takes_stands_there() {
     assert_eq!(divides_in_a_branch(120, &told), "b14:");
 }
 
-/// The hints of two loops, one in the other, with these wishes of the module's for the outer one and the wish to be unrolled for the inner one, which
-/// calls this function of OpenCL.std. The outer one's blocks stand before those of the inner one but for where it ends.
-fn hints_around(wishes: &[u32], function_number: u32) -> [String; 2] {
+/// The hints of two loops, one in the other, with these wishes of the module's for the outer one. The inner one, whose merge this is, calls this
+/// function of OpenCL.std. The outer one's blocks stand before those of the inner one but for where it ends.
+fn hints_around(wishes: &[u32], inner_merge: Vec<u32>, function_number: u32) -> [Option<String>; 2] {
     let text = translate(
         &module(&[
             op(11, &[&[50], &literal("OpenCL.std")[..]].concat()),
@@ -526,7 +526,7 @@ fn hints_around(wishes: &[u32], function_number: u32) -> [String; 2] {
             op(248, &[15]),
             op(245, &[3, 33, 8, 12, 34, 16]),
             op(170, &[5, 35, 33, 8]),
-            op(246, &[17, 16, 1]),
+            inner_merge,
             op(250, &[35, 16, 17]),
             op(248, &[16]),
             op(12, &[4, 36, 50, function_number, 9]),
@@ -542,23 +542,24 @@ fn hints_around(wishes: &[u32], function_number: u32) -> [String; 2] {
     );
     let text = text.unwrap().text;
     ["%b12", "%b15"].map(|head| {
-        let back =
-            text.lines().find(|line| line.contains(&format!("br label {head}, !llvm.loop"))).expect("a branch back");
-        let node = back.rsplit('!').next().unwrap();
+        let node = text.lines().find_map(|line| line.split_once(&format!("br label {head}, !llvm.loop !")))?.1;
         let hint = text.lines().find_map(|line| line.strip_prefix(&format!("!{node} = distinct !{{!{node}, !")));
         let hint = hint.expect("the loop's node").trim_end_matches('}');
         let line = text.lines().find(|line| line.starts_with(&format!("!{hint} = "))).expect("its hint");
-        line.split('"').nth(1).unwrap().to_owned()
+        line.split('"').nth(1).map(str::to_owned)
     })
 }
 
 #[test]
 fn a_loop_around_a_loop_is_unrolled_unless_it_calls_what_is_long() {
-    let (unrolled, kept) = ("llvm.loop.unroll.enable", "llvm.loop.unroll.disable");
+    let hint = |kind: &str| Some(format!("llvm.loop.unroll.{kind}"));
+    let wishes_the_same = || op(246, &[17, 16, 1]);
     // exp, then fabs.
-    assert_eq!(hints_around(&[1], 19), [kept, unrolled]);
-    assert_eq!(hints_around(&[0], 19), [kept, unrolled]);
-    assert_eq!(hints_around(&[1], 23), [unrolled, unrolled]);
+    assert_eq!(hints_around(&[1], wishes_the_same(), 19), [hint("disable"), hint("enable")]);
+    assert_eq!(hints_around(&[0], wishes_the_same(), 19), [hint("disable"), hint("enable")]);
+    assert_eq!(hints_around(&[1], wishes_the_same(), 23), [hint("enable"), hint("enable")]);
+    // A loop that no instruction calls one.
+    assert_eq!(hints_around(&[1], vec![], 19), [hint("disable"), None]);
     // Whoever names a number means it.
-    assert_eq!(hints_around(&[0x100, 4], 19), ["llvm.loop.unroll.count", unrolled]);
+    assert_eq!(hints_around(&[0x100, 4], wishes_the_same(), 19), [hint("count"), hint("enable")]);
 }

@@ -44,7 +44,8 @@ class Beside:
         """By turns; each side waits for its own queue before the clock is read. Times are of one operation."""
         for _ in range(3):
             ours(), theirs()
-        [wait() for wait in self.waits]
+        for wait in self.waits:
+            wait()
         mine, other = [], []
         for _ in range(rounds):
             for call, wait, times in zip((ours, theirs), self.waits, (mine, other)):

@@ -26,7 +26,7 @@ pub(super) fn reply(device: &DeviceProperties, property: Info) -> Option<Reply> 
         // Identifiers.
         Info::DEVICE_ID => or(device.device_id.map(Value::U32), "the driver does not tell the PCI device number"),
         Info::UUID => or(device.uuid.map(|uuid| Value::Bytes(uuid.to_vec())), "the driver does not tell a UUID"),
-        // The drivers have a call for these, which answers an error everywhere but on Windows.
+        // CUDA's driver has a call for both, which answers an error everywhere but on Windows.
         Info::LUID => Reply::Unsupported("only Windows has locally unique identifiers"),
         Info::NODE_MASK => Reply::Unsupported("the node mask goes with a LUID, which is Windows'"),
         Info::PCI_ADDRESS => or(

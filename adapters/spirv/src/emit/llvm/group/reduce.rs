@@ -3,6 +3,7 @@
 
 use super::super::Writer;
 use super::super::helper::{Head, Motion};
+use super::super::loops::NOT_UNROLLED;
 use super::super::types::Scalar;
 use super::operation::Operation;
 use super::shuffle::Mode;
@@ -220,7 +221,7 @@ impl Writer<'_> {
         self.put(format_args!("%kept = select i1 {counts}, {ty} {both}, {ty} %sum"));
         let done = self.let_temp(format_args!("icmp eq {mask} %rest, 0"));
         // Unrolled, the way that is seldom taken would be most of a kernel's code.
-        let hint = self.metadata.node("!{!\"llvm.loop.unroll.disable\"}");
+        let hint = self.metadata.node(NOT_UNROLLED);
         let hint = self.metadata.distinct(&[hint]);
         self.put(format_args!("br i1 {done}, label %end, label %step, !llvm.loop !{hint}"));
         self.label("end");

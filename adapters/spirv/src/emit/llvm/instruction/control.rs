@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::super::Writer;
-use super::super::loops::places;
+use super::super::loops::{NOT_UNROLLED, places};
 use super::Inst;
 use crate::error::{Error, Result};
 use crate::grammar::op;
@@ -163,8 +163,6 @@ impl Writer<'_> {
         }
     }
 }
-
-const NOT_UNROLLED: &str = "!{!\"llvm.loop.unroll.disable\"}";
 
 /// LLVM's metadata for the mask of a loop and its parameters.
 fn loop_hints(words: &[u32]) -> Vec<String> {

@@ -15,6 +15,9 @@ use crate::model::{Block, Function, Id};
 
 pub(super) use products::CountedLoop;
 
+/// The hint that a loop stays one.
+pub(super) const NOT_UNROLLED: &str = "!{!\"llvm.loop.unroll.disable\"}";
+
 impl Writer<'_> {
     /// The labels that a block's terminator names, once for each edge.
     fn targets(&self, block: &Block) -> Result<Vec<Id>> {
