@@ -8,15 +8,16 @@
 //! A legal program has one writer at a time: blocks change hands by the application's own synchronisation. Two threads
 //! that free one block at the same moment find it freed once by [`Entry::take`].
 
-use core::marker::PhantomData;
+mod levels;
+
 use core::ptr::NonNull;
-use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
+use crate::memory_pool::live_blocks::levels::{Level, Recycle, Zeroed, zeroed_box};
 use crate::sync::unlikely::unlikely;
 
 /// Blocks start at multiples of this, bytes.
@@ -222,81 +223,11 @@ fn size_of(word: u64) -> usize {
     (word & SIZE_MASK) as usize
 }
 
-/// Types for which memory of zeros is a value.
-///
-/// # Safety
-/// All bytes zero is a valid value, and the type has a size.
-unsafe trait Zeroed {}
-
-// SAFETY: null pointers.
-unsafe impl<C, const COUNT: usize> Zeroed for [AtomicPtr<C>; COUNT] {}
-// SAFETY: entries where no block starts.
-unsafe impl<const COUNT: usize> Zeroed for [Entry; COUNT] {}
-
-/// A value of zeros, of which the system backs a page with memory when it is first touched.
-fn zeroed_box<T: Zeroed>() -> Box<T> {
-    const { assert!(core::mem::size_of::<T>() > 0) };
-    let layout = Layout::new::<T>();
-    // SAFETY: the layout has a size.
-    let memory = unsafe { alloc_zeroed(layout) };
-    if memory.is_null() {
-        handle_alloc_error(layout);
-    }
-    // SAFETY: the global allocator gave the memory for this layout, and its zeros are a `T`.
-    unsafe { Box::from_raw(memory.cast()) }
-}
-
-/// A level of the table: pointers to the next, null until somebody needs one.
-struct Level<C, const COUNT: usize> {
-    /// As many as the level tells apart. Each is null or came from a `Box` that belongs to the level.
-    children: Box<[AtomicPtr<C>; COUNT]>,
-    owned: PhantomData<C>,
-}
-
-impl<C, const COUNT: usize> Level<C, COUNT> {
-    /// The place of a child. What is above the level's bits is not looked at.
-    fn child(&self, index: usize) -> &AtomicPtr<C> {
-        &self.children[index % COUNT]
-    }
-
-    fn get(&self, index: usize) -> Option<&C> {
-        // SAFETY: null, or a child that was made for this place and lives as long as the level.
-        unsafe { self.child(index).load(Ordering::Acquire).as_ref() }
-    }
-}
-
-impl<C: Default, const COUNT: usize> Level<C, COUNT> {
-    fn get_or_make(&self, index: usize) -> &C {
-        if let Some(child) = self.get(index) {
-            return child;
-        }
-        let made = Box::into_raw(Box::<C>::default());
-        let place = self.child(index);
-        if place.compare_exchange(core::ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire).is_err() {
-            // SAFETY: nobody has seen this one; another thread's is there, and stays.
-            drop(unsafe { Box::from_raw(made) });
-        }
-        self.get(index).expect("a child was just made, here or by another thread")
-    }
-}
-
-impl<C, const COUNT: usize> Default for Level<C, COUNT> {
-    fn default() -> Self {
-        Self { children: zeroed_box(), owned: PhantomData }
-    }
-}
-
-impl<C, const COUNT: usize> Drop for Level<C, COUNT> {
-    fn drop(&mut self) {
-        for child in self.children.iter_mut().map(AtomicPtr::get_mut).filter(|child| !child.is_null()) {
-            // SAFETY: `get_or_make` made it with `Box` for this place alone, and nobody borrows a level that ends.
-            drop(unsafe { Box::from_raw(*child) });
-        }
-    }
-}
-
 /// The entries of one chunk of addresses.
 struct Leaf(Box<[Entry; LEAF_ENTRIES]>);
+
+// SAFETY: entries where no block starts.
+unsafe impl<const COUNT: usize> Zeroed for [Entry; COUNT] {}
 
 impl Leaf {
     /// The entry of an address among those of its chunk.
@@ -311,9 +242,20 @@ impl Default for Leaf {
     }
 }
 
+impl Recycle for Leaf {
+    fn recycle(&mut self) {
+        for Entry { size, owner } in self.0.iter_mut() {
+            (*size.get_mut(), *owner.get_mut()) = (0, 0);
+        }
+    }
+}
+
 type Low = Level<Leaf, { 1 << LOW_BITS }>;
 type Middle = Level<Low, { 1 << MIDDLE_BITS }>;
 type Top = Level<Middle, { 1 << TOP_BITS }>;
+
+/// The table of a context that ended, empty, for the next one: 240 KiB that stay as long as the process.
+static SPARE: Mutex<Option<Top>> = Mutex::new(None);
 
 /// The table of a context.
 #[derive(Default)]
@@ -334,7 +276,7 @@ impl LiveBlocks {
 
     fn make_leaf(&self, address: usize) -> Option<&Leaf> {
         let [top, middle, low] = indexes(address)?;
-        let top_level = self.top.get_or_init(Level::default);
+        let top_level = self.top.get_or_init(|| SPARE.lock().take().unwrap_or_default());
         Some(top_level.get_or_make(top).get_or_make(middle).get_or_make(low))
     }
 
@@ -383,6 +325,16 @@ impl LiveBlocks {
     #[must_use]
     pub fn find(&self, address: usize) -> Option<Found> {
         self.entry(address)?.found()
+    }
+}
+
+impl Drop for LiveBlocks {
+    fn drop(&mut self) {
+        let Some(mut top) = self.top.take() else { return };
+        top.recycle();
+        // What was there ends outside of the lock.
+        let before = SPARE.lock().replace(top);
+        drop(before);
     }
 }
 
@@ -501,6 +453,22 @@ mod tests {
             }
             entry.set_left();
             assert_eq!(entry.found(), next.then_some(Found::Out { size: 2000, owner: OWNER }));
+        }
+    }
+
+    /// Two chunks of one part of the addresses and one of another, so that at each level something ends and something stays.
+    #[test]
+    fn a_table_that_was_another_contexts_knows_nothing_of_its_blocks() {
+        let places = [0x7f00_0000_0200, 0x7f00_0040_0000, 0x1234_5600_0000];
+        for _ in 0..3 {
+            let blocks = LiveBlocks::default();
+            for place in places {
+                assert_eq!(blocks.find(place), None);
+                blocks.prepare(place, 4096);
+                assert_eq!(blocks.find(place), None);
+                assert_eq!(blocks.entry(place).unwrap().owner(), Owner(0), "nothing is left of an owner either");
+                blocks.entry(place).unwrap().set_out(1000, OWNER);
+            }
         }
     }
 
