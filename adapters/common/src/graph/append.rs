@@ -25,6 +25,7 @@ use crate::object::Object;
 use crate::object::error::{Error, Result};
 use crate::object::params::Out;
 use crate::stream::event::WaitList;
+use crate::sync::biased_lock::Holding;
 use crate::sync::unlikely::unlikely;
 use crate::usm::graph_writes;
 

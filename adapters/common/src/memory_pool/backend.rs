@@ -256,20 +256,20 @@ impl<D: Driver> PoolBackend<D> {
     }
 
     /// Bytes to ask the native pool for: whole steps where the block may serve another request later.
-    fn native_size(&self, size: usize) -> Option<usize> {
-        if self.keeps > 0 { free_lists::block_size(size) } else { Some(size) }
+    fn native_size(size: usize, keeps: usize) -> Option<usize> {
+        if keeps > 0 { free_lists::block_size(size) } else { Some(size) }
     }
 
     /// Takes a block from below. The caller holds the stream's lock, and has recorded the stream's events if
-    /// [`PoolBackend::may_wait_now`].
+    /// [`PoolBackend::may_wait_now`]. `keeps` is the backend's own, of which the caller may know that it is 0.
     ///
     /// # Errors
     /// `OUT_OF_DEVICE_MEMORY`; what the native library answers.
     #[inline(always)]
-    pub fn take(&self, stream: &impl PoolStream<D>, size: usize) -> Result<usize> {
+    pub fn take(&self, stream: &impl PoolStream<D>, size: usize, keeps: usize) -> Result<usize> {
         let pointer = match &self.backing {
             Backing::Native(pool) => {
-                let bytes = likely_ok!(self.native_size(size).ok_or_else(|| self.exhausted(size)));
+                let bytes = likely_ok!(Self::native_size(size, keeps).ok_or_else(|| self.exhausted(size)));
                 likely_ok!(self.driver.allocate_from_pool(pool, bytes, stream.native()))
             }
             Backing::Arena(arena) => {
@@ -277,7 +277,7 @@ impl<D: Driver> PoolBackend<D> {
                 self.cut(arena, stream, size)?
             }
         };
-        if self.keeps > 0 {
+        if keeps > 0 {
             self.taken.fetch_add(free_lists::block_size(size).unwrap_or(size) as u64, Ordering::Relaxed);
         }
         Ok(pointer)
@@ -353,12 +353,19 @@ impl<D: Driver> PoolBackend<D> {
         })
     }
 
-    /// Gives a block back below, in the stream's order. The caller holds the stream's lock.
+    /// Gives a block back below, in the stream's order. The caller holds the stream's lock. `keeps` is as for [`PoolBackend::take`].
     ///
     /// # Errors
     /// What the native library answers; the block is as it was then.
     #[inline(always)]
-    pub fn give_back(&self, stream: &impl PoolStream<D>, position: u64, pointer: usize, size: usize) -> Result<()> {
+    pub fn give_back(
+        &self,
+        stream: &impl PoolStream<D>,
+        position: u64,
+        pointer: usize,
+        size: usize,
+        keeps: usize,
+    ) -> Result<()> {
         match &self.backing {
             Backing::Native(_) => likely_ok!(self.free_natively(pointer, stream.native())),
             Backing::Arena(arena) => {
@@ -366,7 +373,7 @@ impl<D: Driver> PoolBackend<D> {
                 arena.give_back(pointer, stream, position);
             }
         }
-        if self.keeps > 0 {
+        if keeps > 0 {
             self.taken.fetch_sub(free_lists::block_size(size).unwrap_or(size) as u64, Ordering::Relaxed);
         }
         Ok(())

@@ -482,7 +482,7 @@ fn free_below<D: Driver>(
     if hides {
         live.blocks().remove_unnamed(pointer);
     }
-    let freed = backend.give_back(stream, position, pointer, size);
+    let freed = backend.give_back(stream, position, pointer, size, backend.keeps);
     if !D::TELLS_POOLS
         && let Some(entry) = live.entry(pointer)
     {
@@ -521,7 +521,8 @@ fn empty<D: Driver>(
     #[cfg(feature = "mutation")]
     while let Some((pointer, size)) = mutation::take(Arc::as_ptr(&cache_of_pool.backend).addr(), 0) {
         *position += 1;
-        cache_of_pool.backend.give_back(stream, *position, pointer, size)?;
+        let backend = &*cache_of_pool.backend;
+        backend.give_back(stream, *position, pointer, size, backend.keeps)?;
     }
     while cache_of_pool.free_lists.bytes() > 0 && wanted(&cache_of_pool.backend) {
         give_up_oldest(cache_of_pool, live, stream, position)?;

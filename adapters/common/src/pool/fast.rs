@@ -11,21 +11,26 @@ use crate::queue::Queue;
 use crate::stream::{Stream, StreamState};
 use crate::sync::unlikely::likely_some;
 
-/// A block of the device's current pool. `None` where the usual way has to look.
+/// Puts a block of the device's current pool into `out`. `None` where the usual way has to look.
 #[inline(always)]
-pub(super) fn take_block<D: Driver>(queue: &Queue<D>, kind: MemoryKind, size: usize) -> Option<Result<usize>> {
+pub(super) fn take_block<D: Driver>(
+    queue: &Queue<D>,
+    kind: MemoryKind,
+    size: usize,
+    out: &mut usize,
+) -> Option<Result<()>> {
     let stream = likely_some!(queue.stream_alone());
     match stream.lock_as_owner() {
-        Some(mut state) => take(stream, &mut state, kind, size),
-        None => take_of_many(stream, kind, size),
+        Some(mut state) => take(stream, &mut state, kind, size, out),
+        None => take_of_many(stream, kind, size, out),
     }
 }
 
 /// As [`take_block`], of a stream that several threads use.
 #[cold]
 #[inline(never)]
-fn take_of_many<D: Driver>(stream: &Stream<D>, kind: MemoryKind, size: usize) -> Option<Result<usize>> {
-    take(stream, &mut stream.lock(), kind, size)
+fn take_of_many<D: Driver>(stream: &Stream<D>, kind: MemoryKind, size: usize, out: &mut usize) -> Option<Result<()>> {
+    take(stream, &mut stream.lock(), kind, size, out)
 }
 
 #[inline(always)]
@@ -34,10 +39,11 @@ fn take<D: Driver>(
     state: &mut StreamState<D>,
     kind: MemoryKind,
     size: usize,
-) -> Option<Result<usize>> {
+    out: &mut usize,
+) -> Option<Result<()>> {
     let pool = stream.device.current_pool_id();
     let has_waited = || !state.waited.is_empty();
-    state.cache.quick_take(stream, &mut state.position, pool, kind, size, has_waited)
+    state.cache.quick_take(stream, &mut state.position, pool, kind, size, has_waited, out)
 }
 
 /// Gives a block back to the stream's cache, if that gave it out. `None` where the usual way has to look.

@@ -142,8 +142,9 @@ unsafe fn allocate<D: Driver>(
     if plain && count == 0 && waits.is_null() && event.is_null() {
         // SAFETY: the caller's promise is the same.
         let queue = unsafe { borrow::<Queue<D>>(queue) }?;
-        match fast::take_block(queue, entry.kind, size) {
-            Some(Ok(pointer)) => {
+        let mut pointer = 0;
+        match fast::take_block(queue, entry.kind, size, &mut pointer) {
+            Some(Ok(())) => {
                 // SAFETY: not null, so writable.
                 unsafe { out.write(core::ptr::with_exposed_provenance_mut(pointer)) };
                 return Ok(());
@@ -373,7 +374,7 @@ impl<D: Driver> Wanted<'_, D> {
         }
         let (stream, state) = (submission.stream(), submission.state());
         let backend = state.cache.backend(at).ok_or(ur_result_t::ERROR_UNKNOWN)?;
-        let pointer = backend.take(&**stream, self.size)?;
+        let pointer = backend.take(&**stream, self.size, backend.keeps)?;
         state.cache.note_fresh(at, pointer, self.size);
         Ok(pointer)
     }

@@ -50,7 +50,7 @@ use crate::stream::delegated::{Word, Words};
 use crate::stream::event::Event;
 use crate::stream::times::TimedEvents;
 use crate::sync::barrier;
-use crate::sync::biased_lock::{BiasedLock, Guard};
+use crate::sync::biased_lock::{BiasedLock, Guard, Holding, OwnersGuard};
 use crate::sync::cache_padded::CachePadded;
 use crate::sync::unlikely::unlikely;
 use crate::sync::{AtomicBool, Ordering};
@@ -256,7 +256,7 @@ impl<D: Driver> Stream<D> {
 
     /// As [`Stream::lock`], where the calling thread has alone used the stream so far.
     #[inline(always)]
-    pub fn lock_as_owner(&self) -> Option<Held<'_, D>> {
+    pub fn lock_as_owner(&self) -> Option<Held<'_, D, OwnersGuard<'_, StreamState<D>>>> {
         Some(Held { stream: self, guard: ManuallyDrop::new(self.state.lock_as_owner()?) })
     }
 
@@ -505,12 +505,12 @@ impl Drop for NativeCall<'_> {
 }
 
 /// The stream's lock, held.
-pub struct Held<'l, D: Driver> {
+pub struct Held<'l, D: Driver, G: Holding<Target = StreamState<D>> = Guard<'l, StreamState<D>>> {
     stream: &'l Stream<D>,
-    guard: ManuallyDrop<Guard<'l, StreamState<D>>>,
+    guard: ManuallyDrop<G>,
 }
 
-impl<D: Driver> Deref for Held<'_, D> {
+impl<D: Driver, G: Holding<Target = StreamState<D>>> Deref for Held<'_, D, G> {
     type Target = StreamState<D>;
 
     #[inline(always)]
@@ -519,14 +519,14 @@ impl<D: Driver> Deref for Held<'_, D> {
     }
 }
 
-impl<D: Driver> DerefMut for Held<'_, D> {
+impl<D: Driver, G: Holding<Target = StreamState<D>>> DerefMut for Held<'_, D, G> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut StreamState<D> {
         &mut self.guard
     }
 }
 
-impl<D: Driver> Held<'_, D> {
+impl<D: Driver, G: Holding<Target = StreamState<D>>> Held<'_, D, G> {
     /// As dropping it.
     #[inline(always)]
     pub fn unlock(self) {
@@ -556,7 +556,7 @@ impl<D: Driver> Held<'_, D> {
     }
 }
 
-impl<D: Driver> Drop for Held<'_, D> {
+impl<D: Driver, G: Holding<Target = StreamState<D>>> Drop for Held<'_, D, G> {
     #[inline(always)]
     fn drop(&mut self) {
         // SAFETY: `self` ends with this, and `unlock` lets nobody drop it.

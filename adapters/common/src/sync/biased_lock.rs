@@ -18,6 +18,9 @@ use crate::sync::gate::Gate;
 use crate::sync::unlikely::unlikely;
 use crate::sync::{AtomicBool, AtomicUsize, MutexGuard, Ordering, UnsafeCell, barrier, fence};
 
+#[cfg(all(test, loom))]
+mod model;
+
 /// Nobody has locked yet.
 const NOBODY: usize = 0;
 /// Several threads have, or there can be no owners.
@@ -53,12 +56,28 @@ unsafe impl<T: Send> Send for BiasedLock<T> {}
 // one that holds the gate once `owner` is `EVERYBODY`; the change between the two waits for the owner to be outside.
 unsafe impl<T: Send> Sync for BiasedLock<T> {}
 
-/// The way to the value; unlocks when it goes. It stays on its thread, and so does what it lends.
-pub struct Guard<'l, T> {
+/// The way to the value, of which there is one at a time: a guard's own.
+struct Way<'l, T> {
     lock: &'l BiasedLock<T>,
-    gate: Option<MutexGuard<'l, ()>>,
     /// As a pointer it is neither sent nor shared: a shared guard would share a value that need not be `Sync`.
     value: PhantomData<*mut T>,
+}
+
+/// Whoever has it has the lock; unlocks when it goes. It stays on its thread, and so does what it lends.
+pub struct Guard<'l, T> {
+    way: Way<'l, T>,
+    gate: Option<MutexGuard<'l, ()>>,
+}
+
+/// As [`Guard`], of the owner that came past the gate: an address, and nothing to look at on the way out.
+pub struct OwnersGuard<'l, T> {
+    way: Way<'l, T>,
+}
+
+/// What a thread has that holds the lock; unlocks when it goes.
+pub trait Holding: DerefMut {
+    /// Unlocks; answers whether somebody else may have come meanwhile and gone away without the lock.
+    fn unlock(self) -> bool;
 }
 
 impl<T> BiasedLock<T> {
@@ -84,24 +103,30 @@ impl<T> BiasedLock<T> {
         self.owners_guard()
     }
 
-    /// The lock, if the calling thread has alone used it so far; nothing is waited for. The compiler knows of such a guard that nobody waits at a
-    /// gate, so whoever takes the lock as usual in a function of its own keeps nothing of the guard on the stack.
+    /// The lock, if the calling thread has alone used it so far; nothing is waited for. Whoever takes the lock as usual in a function of its own
+    /// keeps nothing of the guard on the stack.
     #[inline(always)]
-    pub fn lock_as_owner(&self) -> Option<Guard<'_, T>> {
+    pub fn lock_as_owner(&self) -> Option<OwnersGuard<'_, T>> {
         let me = barrier::thread();
         if unlikely!(self.owner.load(Ordering::Relaxed) != me) || !self.enter(me) {
             return None;
         }
-        Some(self.owners_guard())
+        Some(OwnersGuard { way: self.way() })
+    }
+
+    /// Asked by whoever has the lock, for the guard.
+    #[inline(always)]
+    fn way(&self) -> Way<'_, T> {
+        Way { lock: self, value: PhantomData }
     }
 
     #[inline(always)]
     fn owners_guard(&self) -> Guard<'_, T> {
-        Guard { lock: self, gate: None, value: PhantomData }
+        Guard { way: self.way(), gate: None }
     }
 
     /// The lock if nobody has it, without waiting. It ends the ownership of another thread, whose unlocking then answers
-    /// that somebody came ([`Guard::unlock`]); so whoever leaves word before a try that fails can count on its being read.
+    /// that somebody came ([`Holding::unlock`]); so whoever leaves word before a try that fails can count on its being read.
     #[inline(always)]
     pub fn try_lock(&self) -> Option<Guard<'_, T>> {
         let me = barrier::thread();
@@ -188,7 +213,7 @@ impl<T> BiasedLock<T> {
     }
 
     fn gate_guard<'l>(&'l self, gate: MutexGuard<'l, ()>) -> Guard<'l, T> {
-        Guard { lock: self, gate: Some(gate), value: PhantomData }
+        Guard { way: self.way(), gate: Some(gate) }
     }
 
     /// Sees to it that no thread gets in as the owner any more; one that is inside still is. Gives who was the owner. The caller holds
@@ -220,6 +245,15 @@ impl<T> BiasedLock<T> {
         true
     }
 
+    /// The owner's way out; whether it is the owner no more.
+    #[inline(always)]
+    fn leave(&self) -> bool {
+        self.busy.store(false, Ordering::Release);
+        barrier::light();
+        // The owner that is none any more was told so while it was inside.
+        unlikely!(self.owner.load(Ordering::Relaxed) == EVERYBODY)
+    }
+
     #[cold]
     fn lock_slowly(&self, me: usize) -> Guard<'_, T> {
         if self.owner.load(Ordering::Relaxed) == NOBODY && barrier::is_there() {
@@ -241,32 +275,41 @@ impl<T> BiasedLock<T> {
     }
 }
 
-impl<T> Deref for Guard<'_, T> {
+impl<T> Deref for Way<'_, T> {
     type Target = T;
 
-    #[inline]
+    #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: the guard is the only one, so nobody writes.
+        // SAFETY: the way is the only one, so nobody writes.
         self.lock.value.with(|value| unsafe { &*value })
     }
 }
 
-impl<T> DerefMut for Guard<'_, T> {
-    #[inline]
+impl<T> DerefMut for Way<'_, T> {
+    #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the guard is the only one, and is borrowed mutably.
+        // SAFETY: the way is the only one, and is borrowed mutably.
         self.lock.value.with_mut(|value| unsafe { &mut *value })
     }
 }
 
-impl<T> Guard<'_, T> {
-    /// Unlocks; answers whether somebody else may have come meanwhile and gone away without the lock.
-    #[inline(always)]
-    pub fn unlock(self) -> bool {
-        let mut this = core::mem::ManuallyDrop::new(self);
-        this.give_up()
-    }
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
 
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.way
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.way
+    }
+}
+
+impl<T> Guard<'_, T> {
     #[inline(always)]
     fn give_up(&mut self) -> bool {
         if unlikely!(self.gate.is_some()) {
@@ -275,10 +318,15 @@ impl<T> Guard<'_, T> {
             fence(Ordering::SeqCst);
             return true;
         }
-        self.lock.busy.store(false, Ordering::Release);
-        barrier::light();
-        // The owner that is none any more was told so while it was inside.
-        unlikely!(self.lock.owner.load(Ordering::Relaxed) == EVERYBODY)
+        self.way.lock.leave()
+    }
+}
+
+impl<T> Holding for Guard<'_, T> {
+    #[inline(always)]
+    fn unlock(self) -> bool {
+        let mut this = core::mem::ManuallyDrop::new(self);
+        this.give_up()
     }
 }
 
@@ -286,6 +334,36 @@ impl<T> Drop for Guard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
         self.give_up();
+    }
+}
+
+impl<T> Deref for OwnersGuard<'_, T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.way
+    }
+}
+
+impl<T> DerefMut for OwnersGuard<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.way
+    }
+}
+
+impl<T> Holding for OwnersGuard<'_, T> {
+    #[inline(always)]
+    fn unlock(self) -> bool {
+        core::mem::ManuallyDrop::new(self).way.lock.leave()
+    }
+}
+
+impl<T> Drop for OwnersGuard<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.way.lock.leave();
     }
 }
 
@@ -455,123 +533,5 @@ mod tests {
         }));
         assert!(panicked.is_err());
         drop(lock.lock());
-    }
-}
-
-/// Run with `cargo xtask races`.
-#[cfg(all(test, loom))]
-mod model {
-    use super::*;
-    use crate::sync::Arc;
-
-    /// Of a thread that leaves word and tries, and the holder that looks for word when it is told so, one sees to it.
-    #[test]
-    fn word_left_before_a_try_that_fails_is_read_by_the_holder() {
-        loom::model(|| {
-            let lock = Arc::new((BiasedLock::new(0u32), AtomicBool::new(false)));
-            let other = {
-                let lock = Arc::clone(&lock);
-                loom::thread::spawn(move || {
-                    lock.1.store(true, Ordering::Release);
-                    let guard = lock.0.try_lock();
-                    guard.is_some() && lock.1.swap(false, Ordering::AcqRel)
-                })
-            };
-            let guard = lock.0.lock();
-            let told = guard.unlock();
-            let read = told && lock.1.swap(false, Ordering::AcqRel);
-            // Word that came after the unlocking is the other thread's own to read.
-            assert!(other.join().unwrap() || read);
-        });
-    }
-
-    /// Of two threads that leave word and the owner, somebody reads each word, though the two meet at the gate: one fails there
-    /// because of the other, which has no lock to give back.
-    #[test]
-    fn word_left_beside_another_thread_that_tries_is_read_too() {
-        let mut model = loom::model::Builder::new();
-        model.preemption_bound = Some(3);
-        model.check(|| {
-            let lock = Arc::new((BiasedLock::new(0u32), AtomicBool::new(false)));
-            // As a stream does it: whoever is told that somebody came looks, and goes on until no word is left.
-            let read = |lock: &(BiasedLock<u32>, AtomicBool)| {
-                while lock.1.load(Ordering::SeqCst) {
-                    let Some(guard) = lock.0.try_lock() else { return };
-                    lock.1.store(false, Ordering::SeqCst);
-                    guard.unlock();
-                }
-            };
-            let leave = move |lock: &(BiasedLock<u32>, AtomicBool)| {
-                lock.1.store(true, Ordering::SeqCst);
-                read(lock);
-            };
-            let other = {
-                let lock = Arc::clone(&lock);
-                loom::thread::spawn(move || leave(&lock))
-            };
-            let owner = {
-                let lock = Arc::clone(&lock);
-                loom::thread::spawn(move || {
-                    if lock.0.lock().unlock() {
-                        read(&lock);
-                    }
-                })
-            };
-            leave(&lock);
-            other.join().unwrap();
-            owner.join().unwrap();
-            assert!(!lock.1.load(Ordering::SeqCst), "word that nobody read");
-        });
-    }
-
-    /// The owner gives the ownership up while another thread wants the lock.
-    #[test]
-    fn two_threads_are_never_inside_together_where_the_owner_gives_up_its_ownership() {
-        loom::model(|| {
-            let lock = Arc::new(BiasedLock::new(0u32));
-            let other = {
-                let lock = Arc::clone(&lock);
-                loom::thread::spawn(move || *lock.lock() += 1)
-            };
-            *lock.lock() += 1;
-            lock.disown();
-            *lock.lock() += 1;
-            other.join().unwrap();
-            assert_eq!(*lock.lock(), 3);
-        });
-    }
-
-    /// A visitor comes while the owner goes in and out.
-    #[test]
-    fn a_visitor_and_the_owner_are_never_inside_together_and_each_sees_what_the_other_did() {
-        loom::model(|| {
-            let lock = Arc::new(BiasedLock::new(0u32));
-            drop(lock.lock());
-            let visitor = {
-                let lock = Arc::clone(&lock);
-                loom::thread::spawn(move || lock.visit(|count| *count += 1))
-            };
-            *lock.lock() += 1;
-            *lock.lock() += 1;
-            visitor.join().unwrap();
-            assert!(lock.is_of_no_other_thread());
-            assert_eq!(*lock.lock(), 3);
-        });
-    }
-
-    /// Two threads that want the lock in every order: one is the owner and the other takes it over.
-    #[test]
-    fn two_threads_are_never_inside_together() {
-        loom::model(|| {
-            let lock = Arc::new(BiasedLock::new(0u32));
-            let other = {
-                let lock = Arc::clone(&lock);
-                loom::thread::spawn(move || *lock.lock() += 1)
-            };
-            *lock.lock() += 1;
-            *lock.lock() += 1;
-            other.join().unwrap();
-            assert_eq!(*lock.lock(), 3);
-        });
     }
 }

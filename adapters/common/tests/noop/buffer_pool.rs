@@ -134,7 +134,7 @@ fn urEnqueueUSMDeviceAllocExp_on_a_full_pool_is_helped_though_another_thread_was
                 take_and_free(queues[0])?;
             }
             let state = mine.lock();
-            let taken = backend.take(&*mine, BLOCK);
+            let taken = backend.take(&*mine, BLOCK, backend.keeps);
             drop(state);
             taken
         };
@@ -144,7 +144,7 @@ fn urEnqueueUSMDeviceAllocExp_on_a_full_pool_is_helped_though_another_thread_was
         let mut state = mine.lock();
         state.position += 1;
         let position = state.position;
-        backend.give_back(&*mine, position, block, BLOCK).expect("a free");
+        backend.give_back(&*mine, position, block, BLOCK, backend.keeps).expect("a free");
         drop(state);
         take_and_free(queues[0]).expect("all that the pool has");
     }

@@ -25,8 +25,9 @@ fn first_that_keeps<D: Driver>(pools: &mut [Option<PoolCache<D>>]) -> Option<&mu
 }
 
 impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
-    /// A block for a command after which the stream needs to know of no other. `has_waited` says whether other streams may keep
-    /// a block that the stream is ordered behind; the usual way looks there.
+    /// Puts a block into `out` for a command after which the stream needs to know of no other. `has_waited` says whether other streams may
+    /// keep a block that the stream is ordered behind; the usual way looks there. (As a part of what is returned the address would be stored
+    /// in words and loaded in a pair of them, which waits for the stores.)
     #[inline(always)]
     pub fn quick_take(
         &mut self,
@@ -36,7 +37,8 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         kind: MemoryKind,
         size: usize,
         has_waited: impl FnOnce() -> bool,
-    ) -> Option<Result<usize>> {
+        out: &mut usize,
+    ) -> Option<Result<()>> {
         if IS_OFF {
             return None;
         }
@@ -45,21 +47,38 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         if unlikely!(backend.pool != pool || backend.kind != kind || backend.zeroed) {
             return None;
         }
-        if backend.keeps > 0
-            && let Some(pointer) = cache_of_pool.free_lists.take(likely_some!(block_size(size)))
-        {
+        if backend.keeps == 0 {
+            // Nothing of a free list is looked at.
+            if unlikely!(backend.may_wait_now() || backend.hides_starts()) {
+                return None;
+            }
+            *position += 1;
+            let pointer = match backend.take(stream, size, 0) {
+                Ok(pointer) => pointer,
+                Err(error) => {
+                    core::hint::cold_path();
+                    return Some(Err(error));
+                }
+            };
+            cache_of_pool.out += 1;
+            set_out(&mut self.live, cache_of_pool, pointer, size);
+            *out = pointer;
+            return Some(Ok(()));
+        }
+        if let Some(pointer) = cache_of_pool.free_lists.take(likely_some!(block_size(size))) {
             count_out(cache_of_pool, size);
             if let Some(entry) = self.live.entry(pointer) {
                 entry.set_out_again(size);
             }
-            return Some(Ok(pointer));
+            *out = pointer;
+            return Some(Ok(()));
         }
         let others_may_keep = || has_waited() || backend.keepers.has_other(self.key);
-        if unlikely!(backend.may_wait_now() || backend.hides_starts() || (backend.keeps > 0 && others_may_keep())) {
+        if unlikely!(backend.may_wait_now() || backend.hides_starts() || others_may_keep()) {
             return None;
         }
         *position += 1;
-        let pointer = match backend.take(stream, size) {
+        let pointer = match backend.take(stream, size, backend.keeps) {
             Ok(pointer) => pointer,
             Err(error) => {
                 core::hint::cold_path();
@@ -68,7 +87,8 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         };
         count_out(cache_of_pool, size);
         set_out(&mut self.live, cache_of_pool, pointer, size);
-        Some(Ok(pointer))
+        *out = pointer;
+        Some(Ok(()))
     }
 
     /// Frees a block that came through the first pool cache.
@@ -80,16 +100,31 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
         let cache_of_pool = likely_some!(first_that_keeps(&mut self.pools));
         let entry = likely_some!(self.live.entry(pointer));
         let size = likely_some!(entry.is_out_of(cache_of_pool.owner));
-        let bytes = likely_some!(block_size(size));
         let keeps = cache_of_pool.backend.keeps;
-        if bytes > keeps {
+        if keeps == 0 {
             if unlikely!(cache_of_pool.backend.hides_starts()) {
                 return None;
             }
             // From the native call on the address may be somebody else's.
             take_out::<D>(entry);
             *position += 1;
-            if let Err(error) = cache_of_pool.backend.give_back(stream, *position, pointer, size) {
+            if let Err(error) = cache_of_pool.backend.give_back(stream, *position, pointer, size, 0) {
+                core::hint::cold_path();
+                entry.set_out(size, cache_of_pool.owner);
+                return Some(Err(error));
+            }
+            forget_taken::<D>(entry);
+            cache_of_pool.out -= 1;
+            return Some(Ok(()));
+        }
+        let bytes = likely_some!(block_size(size));
+        if bytes > keeps {
+            if unlikely!(cache_of_pool.backend.hides_starts()) {
+                return None;
+            }
+            take_out::<D>(entry);
+            *position += 1;
+            if let Err(error) = cache_of_pool.backend.give_back(stream, *position, pointer, size, keeps) {
                 core::hint::cold_path();
                 entry.set_out(size, cache_of_pool.owner);
                 return Some(Err(error));
