@@ -14,6 +14,8 @@
 # with its count. Findings that are expected stand in sanitizer-expected.txt with their reasons. All output of the tool is in
 # $OUT (or /tmp)/sanitizer-PART.log. SANITIZER_SECONDS (540) bounds everything: what was not run by then is named as such.
 # SANITIZER_JOBS (10) runs go side by side, each for at most SANITIZER_LIMIT (200) seconds.
+# SANITIZER_SAVE=1 keeps the tool's own records as well, in $OUT (or /tmp)/TOOL.LISTS.NAME.records, for `compute-sanitizer --read`: what it
+# cannot print it calls "Error in printing record".
 # Ends with 1 if anything unexpected was found, or a run did not end well, or was left out.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -48,6 +50,7 @@ if [ "${1:-}" = --one ]; then
         memcheck) options="--track-stream-ordered-races all --leak-check full --report-api-errors explicit" ;;
         *) options= ;;
     esac
+    [ -z "${SANITIZER_SAVE:-}" ] || options="$options --save ${OUT:-/tmp}/$tool.$lists.$name.records"
     from=$(date +%s)
     # shellcheck disable=SC2086 # the options are words
     timeout -k 10 "$limit" "$SANITIZER" --tool "$tool" $options --target-processes all --print-limit 2000 \
