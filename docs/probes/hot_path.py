@@ -26,7 +26,7 @@ import tempfile
 
 FEW, MANY = 10, 30
 # A path with this behind its name is the one that keeps no freed memory.
-UNLISTED = "-unlisted"
+LISTS_OFF = "-lists-off"
 CALLS = {"append": 100, "append3": 100}
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 DIST = os.path.join(ROOT, "target/dist")
@@ -52,8 +52,8 @@ def environment(adapter):
 def costs(adapter, program, mode, rounds, folder):
     """Executions by library, function and address."""
     out = os.path.join(folder, f"{mode}.{rounds}")
-    off = {"UR_USM_MAGAZINE_BYTES": "0"} if mode.endswith(UNLISTED) else {}
-    mode = mode.removesuffix(UNLISTED)
+    off = {"UR_USM_MAGAZINE_BYTES": "0"} if mode.endswith(LISTS_OFF) else {}
+    mode = mode.removesuffix(LISTS_OFF)
     command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", "--dump-instr=yes", "--compress-strings=no",
                "--compress-pos=no", program, mode, str(rounds)]
     subprocess.run(command, env=environment(adapter) | off, check=True, capture_output=True)

@@ -68,7 +68,7 @@ if [ "${1:-}" = --one ]; then
 fi
 
 # --- all runs of the parts
-[ $# -gt 0 ] || { sed -n '2,22p' "$0" >&2; exit 2; }
+[ $# -gt 0 ] || { sed -n '2,19p' "$0" >&2; exit 2; }
 [ "$1" = list ] && { everything; exit 0; }
 
 find_sanitizer() {

@@ -261,7 +261,7 @@ impl<D: Driver> PoolBackend<D> {
     }
 
     /// Takes a block from below. The caller holds the stream's lock, and has recorded the stream's events if
-    /// [`PoolBackend::may_wait_now`]. `keeps` is the backend's own, of which the caller may know that it is 0.
+    /// [`PoolBackend::may_wait_now`]. `keeps` is `self.keeps`; a caller that has found it 0 passes the constant.
     ///
     /// # Errors
     /// `OUT_OF_DEVICE_MEMORY`; what the native library answers.

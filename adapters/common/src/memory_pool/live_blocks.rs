@@ -254,7 +254,7 @@ type Low = Level<Leaf, { 1 << LOW_BITS }>;
 type Middle = Level<Low, { 1 << MIDDLE_BITS }>;
 type Top = Level<Middle, { 1 << TOP_BITS }>;
 
-/// The table of a context that ended, empty, for the next one: 240 KiB that stay as long as the process.
+/// The emptied table of a context that ended, for the next context. Its 240 KiB stay until the process ends.
 static SPARE: Mutex<Option<Top>> = Mutex::new(None);
 
 /// The table of a context.
@@ -332,7 +332,7 @@ impl Drop for LiveBlocks {
     fn drop(&mut self) {
         let Some(mut top) = self.top.take() else { return };
         top.recycle();
-        // What was there ends outside of the lock.
+        // Two contexts may end at once; the older table is freed without the lock.
         let before = SPARE.lock().replace(top);
         drop(before);
     }
@@ -456,7 +456,7 @@ mod tests {
         }
     }
 
-    /// Two chunks of one part of the addresses and one of another, so that at each level something ends and something stays.
+    /// Two places share a top index and a third does not, so each level drops a child and keeps one.
     #[test]
     fn a_table_that_was_another_contexts_knows_nothing_of_its_blocks() {
         let places = [0x7f00_0000_0200, 0x7f00_0040_0000, 0x1234_5600_0000];

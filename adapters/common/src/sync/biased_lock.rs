@@ -56,7 +56,7 @@ unsafe impl<T: Send> Send for BiasedLock<T> {}
 // one that holds the gate once `owner` is `EVERYBODY`; the change between the two waits for the owner to be outside.
 unsafe impl<T: Send> Sync for BiasedLock<T> {}
 
-/// The way to the value, of which there is one at a time: a guard's own.
+/// What a guard reaches the value through. There is one at a time.
 struct Way<'l, T> {
     lock: &'l BiasedLock<T>,
     /// As a pointer it is neither sent nor shared: a shared guard would share a value that need not be `Sync`.
@@ -69,12 +69,12 @@ pub struct Guard<'l, T> {
     gate: Option<MutexGuard<'l, ()>>,
 }
 
-/// As [`Guard`], of the owner that came past the gate: an address, and nothing to look at on the way out.
+/// The guard of an owner that came in without the gate, so that unlocking has no gate to look at.
 pub struct OwnersGuard<'l, T> {
     way: Way<'l, T>,
 }
 
-/// What a thread has that holds the lock; unlocks when it goes.
+/// A guard of either kind. Unlocks when it is dropped.
 pub trait Holding: DerefMut {
     /// Unlocks; answers whether somebody else may have come meanwhile and gone away without the lock.
     fn unlock(self) -> bool;
@@ -103,8 +103,8 @@ impl<T> BiasedLock<T> {
         self.owners_guard()
     }
 
-    /// The lock, if the calling thread has alone used it so far; nothing is waited for. Whoever takes the lock as usual in a function of its own
-    /// keeps nothing of the guard on the stack.
+    /// Takes the lock if the calling thread alone has used it so far; never waits. Its caller takes the lock as usual, in a function of its own,
+    /// where this answers `None`.
     #[inline(always)]
     pub fn lock_as_owner(&self) -> Option<OwnersGuard<'_, T>> {
         let me = barrier::thread();
@@ -114,7 +114,7 @@ impl<T> BiasedLock<T> {
         Some(OwnersGuard { way: self.way() })
     }
 
-    /// Asked by whoever has the lock, for the guard.
+    /// Called by whoever has just taken the lock.
     #[inline(always)]
     fn way(&self) -> Way<'_, T> {
         Way { lock: self, value: PhantomData }

@@ -1,9 +1,9 @@
-//! What the table of live blocks is made of: memory of zeros, and levels of pointers to what lies below.
+//! What the table of live blocks consists of: memory of zeros, and levels of pointers to the level below.
 //!
-//! A context's table is 240 KiB before its second block, and clearing so much anew, looking through it at the end and giving it back to the
-//! system takes a quarter as long as a context that comes and goes may. So a level knows which places have a child, and a table that ends
-//! becomes an empty one for the next context ([`Recycle`]), of which the levels keep one child each. Must never: leave anything of a context
-//! in what another one gets, or touch the places that nobody used.
+//! The first block of a context makes a table of 240 KiB. Clearing it for every context, searching it for children at the end and freeing it
+//! took a quarter of a short-lived context's time (H200). So a level lists the children that it has, and a table that ends is emptied and
+//! serves the next context ([`Recycle`]); each level keeps one child then. Must never: leave an entry of one context in the table of
+//! another, or touch places that have no child.
 
 use core::marker::PhantomData;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
@@ -33,9 +33,9 @@ pub fn zeroed_box<T: Zeroed>() -> Box<T> {
     unsafe { Box::from_raw(memory.cast()) }
 }
 
-/// What can serve again.
+/// What another context can use after this one.
 pub trait Recycle {
-    /// Makes it as it was at first, but for memory that it may keep.
+    /// Empties it. It may keep memory.
     fn recycle(&mut self);
 }
 
@@ -43,7 +43,7 @@ pub trait Recycle {
 pub struct Level<C, const COUNT: usize> {
     /// As many as the level tells apart. Each is null or came from a `Box` that belongs to the level.
     children: Box<[AtomicPtr<C>; COUNT]>,
-    /// The places that have one, each once. Locked by whoever makes one.
+    /// The indexes of all children, each once. A thread that makes a child locks it.
     made: Mutex<Vec<usize>>,
     owned: PhantomData<C>,
 }
@@ -82,7 +82,7 @@ impl<C: Default, const COUNT: usize> Level<C, COUNT> {
 }
 
 impl<C: Recycle, const COUNT: usize> Recycle for Level<C, COUNT> {
-    /// Keeps the child that was made last: the next context's blocks probably lie there.
+    /// Keeps the youngest child, because the next context's blocks probably lie there.
     fn recycle(&mut self) {
         let mut made = core::mem::take(self.made.get_mut());
         let Some(last) = made.pop() else { return };
@@ -102,5 +102,52 @@ impl<C, const COUNT: usize> Default for Level<C, COUNT> {
 impl<C, const COUNT: usize> Drop for Level<C, COUNT> {
     fn drop(&mut self) {
         core::mem::take(self.made.get_mut()).into_iter().for_each(|index| self.end(index));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use core::cell::Cell;
+    use core::ptr;
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    thread_local! {
+        static ENDED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[derive(Default)]
+    struct Child {
+        used: AtomicBool,
+    }
+
+    impl Recycle for Child {
+        fn recycle(&mut self) {
+            *self.used.get_mut() = false;
+        }
+    }
+
+    impl Drop for Child {
+        fn drop(&mut self) {
+            ENDED.set(ENDED.get() + 1);
+        }
+    }
+
+    #[test]
+    fn a_recycled_level_keeps_its_youngest_child_emptied_and_every_child_ends_once() {
+        let mut level = Level::<Child, 4>::default();
+        for index in [3, 1, 2, 3] {
+            level.get_or_make(index).used.store(true, Ordering::Relaxed);
+        }
+        let youngest = ptr::from_ref(level.get(2).unwrap());
+        level.recycle();
+        assert_eq!(ENDED.get(), 2);
+        assert!(level.get(3).is_none() && level.get(1).is_none());
+        let kept = level.get_or_make(2);
+        assert!(ptr::eq(kept, youngest) && !kept.used.load(Ordering::Relaxed));
+        assert!(!level.get_or_make(3).used.load(Ordering::Relaxed));
+        drop(level);
+        assert_eq!(ENDED.get(), 4);
     }
 }

@@ -26,8 +26,8 @@ fn first_that_keeps<D: Driver>(pools: &mut [Option<PoolCache<D>>]) -> Option<&mu
 
 impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
     /// Puts a block into `out` for a command after which the stream needs to know of no other. `has_waited` says whether other streams may
-    /// keep a block that the stream is ordered behind; the usual way looks there. (As a part of what is returned the address would be stored
-    /// in words and loaded in a pair of them, which waits for the stores.)
+    /// keep a block that the stream is ordered behind; the usual way looks there. The address comes through `out` because in the result the
+    /// compiler stores it as two words and loads them as one, and that load waits for both stores.
     #[inline(always)]
     pub fn quick_take(
         &mut self,
@@ -48,7 +48,7 @@ impl<D: Driver, S: PoolStream<D>> StreamCache<D, S> {
             return None;
         }
         if backend.keeps == 0 {
-            // Nothing of a free list is looked at.
+            // The free lists hold nothing.
             if unlikely!(backend.may_wait_now() || backend.hides_starts()) {
                 return None;
             }
