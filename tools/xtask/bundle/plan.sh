@@ -2,19 +2,19 @@
 # What a release is to show on GPUs, in calls that fit a machine lent by the minute. Called by run.sh, which says where everything is.
 #
 #   run.sh plan suites     two GPUs, 6 minutes: each adapter's suite with one of them, side by side
-#   run.sh plan two-cuda   two GPUs, 7 minutes: the CUDA adapter's suite with both (a process takes longer to begin on two)
-#   run.sh plan two-hip    the same of the HIP adapter's
-#   run.sh plan four       four GPUs, 9 minutes: each adapter's suite with two of them, side by side; what fills the device takes the last one
+#   run.sh plan two        two GPUs, 7 minutes: each adapter's suite with both, side by side, one begins with the first and one with the second
+#   run.sh plan four       four GPUs, 9 minutes: each adapter's suite with two of them, side by side
 #   run.sh plan one        one GPU or two, 5 to 9 minutes: both adapters' suites on all there are at a time, but for what fills the device; SUITE_JOBS (10)
-#                          modules of each at once, SUITE_LIMIT (150) seconds for each; ONE_PARTS ("beside model filling") is for what is left of a
-#                          run whose time was up
+#                          modules of each at once, SUITE_LIMIT (150) seconds for each; SUITE_PARTS ("beside model filling"; for suites,
+#                          two and four, too) is for what is left of a run whose time was up
 #   run.sh plan guarded    the same with plain memory guarded and filled (UR_USM_POOL_DEBUG=1); its lines are in $OUT/guarded
 #   run.sh plan figures    one GPU, 6 minutes: the tables of urbench that docs/benchmarks.md has, each with a limit of its own
 #   run.sh plan beside     one GPU, about 6 minutes (`work` and `hip-work` one each): urbench's groups with the adapters of another commit, in
 #                          .carry/before (stripped of their debug information), and with ours, in turn; BESIDE_GROUPS (work objects threads
 #                          lifetimes growth hip-work)
-#   run.sh plan memchecks  four GPUs, 6 minutes: memcheck over everything, free lists on and off (sanitizer.sh; by its parts one GPU took 10)
-#   run.sh plan syncchecks four GPUs, at most 5 minutes: synccheck over the suite, likewise
+#   run.sh plan memcheck-on, memcheck-off
+#                          two GPUs, at most 10 minutes each: memcheck over everything, with free lists and without (sanitizer.sh)
+#   run.sh plan syncchecks two GPUs, 6 minutes: synccheck over the suite, free lists on and off
 #   run.sh plan proofs     one GPU, 8 minutes: kernels translated from SPIR-V and compiled there, one hardware channel, Vulkan,
 #                          random programs of timelines, plain memory unpooled and guarded, and some of the probes below docs/probes
 #
@@ -24,6 +24,7 @@ set -u
 out=${OUT:-/tmp}
 dist=$UR_TEST_DIST
 here=$(dirname "$0")
+parts=${SUITE_PARTS:-beside model filling}
 
 said=$(mktemp)
 trap 'rm -f "$said"' EXIT
@@ -56,47 +57,31 @@ table() {
 # The machine's own libnvvm, whose PTX its driver takes.
 nvvm() { ls /usr/local/cuda*/nvvm/lib64/libnvvm.so.4 2>/dev/null | head -n 1; }
 
-suites() {
-    export SUITE_LIMIT=140
-    for side in "0 cuda" "1 hip"; do
-        set -- $side
-        mkdir -p "$out/one"
-        CUDA_VISIBLE_DEVICES=$1 OUT="$out/one" SUITE_JOBS=15 sh "$here/suite.sh" "$2" >"$out/one/$2.txt" 2>&1 &
-    done
-    wait
-    for adapter in cuda hip; do
-        echo "### one GPU: $adapter"
-        tail -c 3000 "$out/one/$adapter.txt"
-    done
-}
-
-# two ADAPTER: its lines are in suite-ADAPTER.txt, also where the time is up before the end.
-two() {
-    SUITE_LIMIT=240 SUITE_JOBS=28 SUITE_MODEL_JOBS=3 LINES_SHOWN=40 step "two-$1" 480 sh "$here/suite.sh" "$1"
-}
-
-four() {
-    # What fills the devices comes by itself at the end: the lines of the others are there already if the time is up in it.
-    for part in beside model filling; do
-        for side in "0,1 cuda" "2,3 hip"; do
-            # shellcheck disable=SC2086 # the side is two words
-            set -- $side
-            CUDA_VISIBLE_DEVICES=$1 SUITE_PART=$part SUITE_LIMIT=300 SUITE_JOBS=28 SUITE_MODEL_JOBS=10 \
-                sh "$here/suite.sh" "$2" >"$said.$2" 2>&1 &
+# sides JOBS "GPUS ADAPTER"...: each adapter's suite on its GPUs, part by part: what fills a device does not meet the other side's tests, and
+# the lines of the others are there already if the time is up in it.
+sides() {
+    export SUITE_LIMIT=${SUITE_LIMIT:-300} SUITE_JOBS=$1 SUITE_MODEL_JOBS=8
+    shift
+    for part in $parts; do
+        for side in "$@"; do
+            CUDA_VISIBLE_DEVICES=${side% *} SUITE_PART=$part sh "$here/suite.sh" "${side#* }" >"$said.${side#* }" 2>&1 &
         done
         wait
-        echo "### two of four GPUs, $part: $(date +%T)"
+        echo "### $part: $(date +%T)"
         tail -c 3000 "$said.cuda"
         tail -c 3000 "$said.hip"
     done
     rm -f "$said.cuda" "$said.hip"
 }
+suites() { sides 14 "0 cuda" "1 hip"; }
+two() { sides 14 "0,1 cuda" "1,0 hip"; }
+four() { sides 28 "0,1 cuda" "2,3 hip"; }
 
 # Two processes' kernels take turns on one GPU, so a test that waits for a gate may take longer than the gate stays closed:
 # what fails here alone is run again by itself.
 one() {
     export SUITE_LIMIT=${SUITE_LIMIT:-150}
-    for part in ${ONE_PARTS:-beside model filling}; do
+    for part in $parts; do
         if [ "$part" = filling ]; then
             SUITE_PART=filling sh "$here/suite.sh" cuda hip
         else
@@ -193,21 +178,21 @@ sanitizers() {
     done
 }
 
-memchecks() {
+# memcheck LISTS
+memcheck() {
     # `il.cache` and `il.program` start a process for each of their steps.
     export SANITIZER_LIMIT=330
-    sanitizers 560 "memcheck:on:1/2 memcheck:on:alone" "memcheck:on:2/2 memcheck:on:model memcheck:on:threads" \
-        "memcheck:off:1/2 memcheck:off:alone" "memcheck:off:2/2 memcheck:off:model memcheck:off:threads"
+    sanitizers 560 "memcheck:$1:1/2 memcheck:$1:alone" "memcheck:$1:2/2 memcheck:$1:model memcheck:$1:threads"
 }
 
 syncchecks() {
-    sanitizers 280 "synccheck:on:1/2" "synccheck:on:2/2 synccheck:on:alone" "synccheck:off:1/2" "synccheck:off:2/2 synccheck:off:alone"
+    sanitizers 420 "synccheck:on:1/2 synccheck:on:2/2 synccheck:on:alone" "synccheck:off:1/2 synccheck:off:2/2 synccheck:off:alone"
 }
 
 for part in "$@"; do
     case $part in
-        memchecks | syncchecks | suites | four | one | guarded | figures | beside | proofs) $part ;;
-        two-cuda | two-hip) two "${part#two-}" ;;
-        *) echo "plan: memchecks, syncchecks, suites, four, two-cuda, two-hip, one, guarded, figures, beside or proofs, not $part" >&2; exit 2 ;;
+        memcheck-on | memcheck-off) memcheck "${part#memcheck-}" ;;
+        syncchecks | suites | two | four | one | guarded | figures | beside | proofs) $part ;;
+        *) echo "plan: memcheck-on, memcheck-off, syncchecks, suites, two, four, one, guarded, figures, beside or proofs, not $part" >&2; exit 2 ;;
     esac
 done

@@ -18,8 +18,17 @@ const LARGEST: u64 = 56 << 20;
 /// Kernels translated from SPIR-V, with what they compute, and the program that runs them on a driver.
 const SPIRV_KERNELS: &str = "adapters/spirv/tests/kernels";
 /// Programs of `docs/probes` that ask a driver what `docs/native-facts.md` says.
-const PROBES: [&str; 8] =
-    ["alloc_sizes", "channels", "clock_drift", "first_load", "graph_nodes", "graphs", "managed_waits", "pool_trims"];
+const PROBES: [&str; 9] = [
+    "alloc_sizes",
+    "channels",
+    "clock_drift",
+    "first_load",
+    "graph_nodes",
+    "graphs",
+    "managed_waits",
+    "pool_trims",
+    "sanitizer_records",
+];
 
 /// The command.
 pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
