@@ -71,7 +71,7 @@ const EVENTS: &str = "work: alloc + free 1 MiB, events";
 const LIBSYCL: &str = "work: alloc + free 1 MiB, libsycl";
 
 #[rustfmt::skip]
-const GOALS: [Goal; 108] = [
+const GOALS: [Goal; 109] = [
     off("alloc + free 1 MiB, magazine off", ALLOC, Ratio, Most(1.06), "1.09-1.47"),
     goal("alloc + free 1 MiB, magazine on", ALLOC, Ratio, Most(0.25), "1.09-1.47"),
     goal("alloc + free with events", EVENTS, Ratio, Most(0.35), "2.8-4.2"),
@@ -166,6 +166,7 @@ const GOALS: [Goal; 108] = [
     goal("first call of a SPIR-V kernel", programs::COLD, Nanoseconds(1.0), Most(60e6), ""),
     goal("first call of a SPIR-V kernel, from the disk cache", programs::FROM_DISK, Nanoseconds(1.0), Most(5e6), ""),
     goal("timeline: signal on one queue, wait on another", "timelines: signal, wait", Ratio, Most(1.05), ""),
+    goal("timeline: the same over raw events in turn", "timelines: signal, wait, events in turn", Ratio, Limit::None, ""),
     goal("timeline: the same: event calls", "timelines: signal, wait", Calls(Kind::Event), Most(2.0), ""),
     goal("timeline: the same with a launch before and behind", "timelines: launch, signal, wait, launch", Ratio, Most(1.05), ""),
     goal("timeline: host signal to a kernel's end, more than a raw value", timelines::HOST_SIGNAL, Difference, Most(10_000.0), ""),

@@ -24,11 +24,16 @@ pub const HOST_SIGNAL: &str = "timelines: host signal to kernel";
 pub const DEFERRED_LAUNCH: &str = "timelines: deferred launch";
 pub const DEFERRED_COPY: &str = "timelines: deferred copy 4 KiB";
 
-pub const CASES: [Prepared; 6] = [
+pub const CASES: [Prepared; 7] = [
     Prepared {
         name: "timelines: signal, wait",
         note: "two queues, the launches around them do not count; raw: event",
         make: pair,
+    },
+    Prepared {
+        name: "timelines: signal, wait, events in turn",
+        note: "the same; raw: an event that is recorded again when its end is known",
+        make: pair_with_events_in_turn,
     },
     Prepared {
         name: "timelines: launch, signal, wait, launch",
@@ -163,14 +168,21 @@ fn hand_over(
 }
 
 fn pair<'f>(fixture: &'f Fixture<'f>, _: &Options) -> Result<Sides<'f>, Failure> {
-    handovers(fixture, Part::Handover)
+    handovers(fixture, Part::Handover, 1)
+}
+
+/// A raw event that is recorded again at once tells nobody of its signal before, which a timeline has to: its events are recorded again
+/// when their ends are known. This says what of a handover's price the native events are.
+fn pair_with_events_in_turn<'f>(fixture: &'f Fixture<'f>, _: &Options) -> Result<Sides<'f>, Failure> {
+    handovers(fixture, Part::Handover, BATCH as usize)
 }
 
 fn pair_with_launches<'f>(fixture: &'f Fixture<'f>, _: &Options) -> Result<Sides<'f>, Failure> {
-    handovers(fixture, Part::All)
+    handovers(fixture, Part::All, 1)
 }
 
-fn handovers<'f>(fixture: &'f Fixture<'f>, part: Part) -> Result<Sides<'f>, Failure> {
+/// `raw_events` is how many events the raw side records in turn.
+fn handovers<'f>(fixture: &'f Fixture<'f>, part: Part, raw_events: usize) -> Result<Sides<'f>, Failure> {
     fixture.kernel()?;
     let (timeline, queues) = (Timeline::new(fixture)?, [fixture.new_queue()?, fixture.new_queue()?]);
     let ur: Body<'f> = Box::new(move |iterations, meter| {
@@ -183,13 +195,15 @@ fn handovers<'f>(fixture: &'f Fixture<'f>, part: Part) -> Result<Sides<'f>, Fail
         hand_over(part, iterations, meter, launch, handover, || finish_all(fixture, &queues))
     });
     let raw = raw_of(fixture, |raw| {
-        let (streams, event) = ([Stream::new(raw)?, Stream::new(raw)?], Ended::new(raw)?);
+        let streams = [Stream::new(raw)?, Stream::new(raw)?];
+        let events = (0..raw_events).map(|_| Ended::new(raw)).collect::<Result<Vec<_>, _>>()?;
+        let next = Cell::new(0);
         let body: Body<'f> = Box::new(move |iterations, meter| {
-            // By reference, so that the closure has the event and not its handle alone.
-            let event = &event;
             let handover = || {
-                raw.record(event.event, streams[0].handle)?;
-                raw.stream_wait(streams[1].handle, event.event)
+                let event = events[next.get()].event;
+                next.set(if next.get() + 1 == events.len() { 0 } else { next.get() + 1 });
+                raw.record(event, streams[0].handle)?;
+                raw.stream_wait(streams[1].handle, event)
             };
             let launch = |index: usize| raw.launch_on(streams[index].handle);
             hand_over(part, iterations, meter, launch, handover, || synchronize_all(raw, &streams))
