@@ -11,11 +11,10 @@
 #   run.sh sanitizer list           the parts that make up everything
 #
 # It prints one line for each run (errors, expected ones, how the tests ended), then every finding that is not expected, once,
-# with its count. Findings that are expected stand in sanitizer-expected.txt with their reasons. All output of the tool is in
-# $OUT (or /tmp)/sanitizer-PART.log. SANITIZER_SECONDS (540) bounds everything: what was not run by then is named as such.
-# SANITIZER_JOBS (10) runs go side by side, each for at most SANITIZER_LIMIT (200) seconds.
-# SANITIZER_SAVE=1 keeps the tool's own records as well, in $OUT (or /tmp)/TOOL.LISTS.NAME.records, for `compute-sanitizer --read`: what it
-# cannot print it calls "Error in printing record".
+# with its count, as sanitizer_judge.sh says. All output of the tool is in $OUT (or /tmp)/sanitizer-PART.log.gz.
+# SANITIZER_SECONDS (540) bounds everything: what was not run by then is named as such. SANITIZER_JOBS (10) runs go side by side,
+# each for at most SANITIZER_LIMIT (200) seconds.
+# SANITIZER_SAVE=1 keeps the tool's own records, in $OUT (or /tmp)/TOOL.LISTS.NAME.records, for `compute-sanitizer --read`.
 # Ends with 1 if anything unexpected was found, or a run did not end well, or was left out.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -148,65 +147,8 @@ for part in "$@"; do
     xargs -P "$one" -I '{}' sh -c 'exec sh "$0" --one $1' "$0" '{}' <"$SANITIZER_LOGS/runs"
 done
 
-# --- what was found
-# A finding is the tool's heading with its kernel and what it says of the address, numbers left out.
-findings_of() {
-    awk '
-        function flush() { if (text != "") print text; text = "" }
-        /^=========( |$)/ {
-            line = substr($0, 11)
-            if (line ~ /^[^ ]/) {
-                flush()
-                if (line !~ /^(COMPUTE-SANITIZER|ERROR SUMMARY|LEAK SUMMARY|RACECHECK SUMMARY|Target application returned|Error: process did|Warning:)/)
-                    text = line
-            } else if (text != "" && line ~ /^ +at /) {
-                sub(/^ +/, "", line); sub(/ in .*/, "", line); sub(/\+0x[0-9a-f]+.*/, "", line); sub(/\(.*/, "", line)
-                if (!(text ~ / at /)) text = text " " line
-            } else if (text != "" && line ~ /^ +(Address|Device|Access)/) {
-                sub(/^ +/, "", line)
-                text = text "; " line
-            }
-        }
-        END { flush() }
-    ' "$1" | sed -e 's/0x[0-9a-f]\{1,\}/ADDRESS/g' -e 's/\b[0-9]\{1,\} bytes/N bytes/g' \
-        -e 's/nearest allocation.*//' -e 's/stream [0-9]\{1,\}/stream N/g' -e 's/[0-9,]\{1,\} bytes/N bytes/g'
-}
-
-# Splits findings into expected and others by the list: MODULE | PATTERN | REASON, patterns as grep -E has them.
-unexpected_of() {
-    awk -F ' *[|] *' -v name="$1" '
-        NR == FNR { if ($0 !~ /^#/ && NF >= 3 && ($1 == "*" || $1 == name)) pattern[++count] = $2; next }
-        { for (i = 1; i <= count; i++) if ($0 ~ pattern[i]) next; print }
-    ' "$expected" "$2"
-}
-
-bad=0
-: >"$SANITIZER_LOGS/all"
-for ended in "$SANITIZER_LOGS"/*.log.ended; do
-    [ -e "$ended" ] || continue
-    log=${ended%.ended}
-    run=$(basename "$log" .log)
-    name=${run#*.*.}
-    how=$(cat "$ended")
-    if [ ! -e "$log" ]; then
-        echo "$run: $how"
-        bad=1
-        continue
-    fi
-    findings_of "$log" >"$SANITIZER_LOGS/found"
-    binary=${name%-[0-9]*}
-    unexpected_of "$binary" "$SANITIZER_LOGS/found" >"$SANITIZER_LOGS/others"
-    found=$(wc -l <"$SANITIZER_LOGS/found")
-    others=$(wc -l <"$SANITIZER_LOGS/others")
-    failed=$(sed -n 's/^test \(.*\) \.\.\. FAILED.*/\1/p' "$log" | tr '\n' ' ')
-    echo "$run: $others errors, $((found - others)) expected; tests: $how${failed:+; failed: $failed}"
-    sed "s/^/$binary: /" "$SANITIZER_LOGS/others" >>"$SANITIZER_LOGS/all"
-    case "$others $how" in "0 ok"*) ;; *) bad=1 ;; esac
-done
-echo "== findings that are not expected =="
-sort "$SANITIZER_LOGS/all" | uniq -c | sort -rn | cut -c1-300 | head -50
-lines=$(sort -u "$SANITIZER_LOGS/all" | wc -l)
-[ "$lines" -le 50 ] || echo "... and $((lines - 50)) more"
+sh "$here/sanitizer_judge.sh" "$SANITIZER_LOGS"
+bad=$?
 
 # All that the tool and the tests said, in one file.
 kept=${OUT:-/tmp}/sanitizer-$(echo "$*" | tr ' :/' '---' | cut -c1-60).log

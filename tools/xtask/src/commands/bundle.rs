@@ -59,7 +59,7 @@ pub fn run(workspace: &Workspace, arguments: &[String]) -> Result {
     for (name, path) in suite(workspace)? {
         put(&path, &carry, Path::new("tests").join(name), &mut kept)?;
     }
-    for script in ["plan.sh", "run.sh", "sanitizer.sh", "suite.sh"] {
+    for script in ["plan.sh", "run.sh", "sanitizer.sh", "sanitizer_judge.sh", "suite.sh"] {
         put(&workspace.path("tools/xtask/bundle").join(script), &carry, script.into(), &mut kept)?;
     }
     let expected = "sanitizer-expected.txt";
