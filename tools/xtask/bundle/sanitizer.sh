@@ -69,6 +69,7 @@ fi
 # --- all runs of the parts
 [ $# -gt 0 ] || { sed -n '2,19p' "$0" >&2; exit 2; }
 [ "$1" = list ] && { everything; exit 0; }
+[ -r "$expected" ] || { echo "no list of what is expected: $expected; SANITIZER_EXPECTED names it" >&2; exit 2; }
 
 find_sanitizer() {
     for candidate in "${COMPUTE_SANITIZER:-}" "$(command -v compute-sanitizer)" /usr/local/cuda/bin/compute-sanitizer \

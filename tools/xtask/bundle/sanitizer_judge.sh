@@ -7,10 +7,11 @@
 # NAME is TOOL.LISTS.BINARY.MODULE. Findings that are expected stand in sanitizer-expected.txt (SANITIZER_EXPECTED names another) with their
 # reasons. What the tool prints and what it counts ("ERROR SUMMARY") are compared. More counted than printed is a finding. "Error in printing
 # record" is one, too, unless everything that it counted was printed; then the line of the run has it apart (docs/decisions.md).
-# Ends with 1 if anything unexpected was found, or a run did not end well, or was left out.
+# Ends with 1 if anything unexpected was found, or a run did not end well, or was left out; with 2 if there is nothing to judge, or no list.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 expected=${SANITIZER_EXPECTED:-$here/sanitizer-expected.txt}
+[ -r "$expected" ] || { echo "no list of what is expected: $expected; SANITIZER_EXPECTED names it" >&2; exit 2; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 logs=$1
@@ -18,6 +19,7 @@ if [ ! -d "$logs" ]; then
     logs=$work
     gzip -dc "$1" | awk -v to="$work" '/^##### / { file = to "/" $2 ".log"; next } { print >file }'
     for log in "$work"/*.log; do
+        [ -e "$log" ] || break
         # A run that needs no device ends with the tool's own complaint; that it did end is all that is known here.
         grep -q '^test result: ok' "$log" && echo "ok" >"$log.ended" || echo "FAILED" >"$log.ended"
     done
@@ -61,7 +63,7 @@ unexpected_of() {
 bad=0
 : >"$work/all"
 for ended in "$logs"/*.log.ended; do
-    [ -e "$ended" ] || continue
+    [ -e "$ended" ] || { echo "no run in $1" >&2; exit 2; }
     log=${ended%.ended}
     run=$(basename "$log" .log)
     name=${run#*.*.}

@@ -16,9 +16,15 @@ fn folder(test: &str) -> PathBuf {
 fn judged(folder: &Path, what: &Path) -> (String, bool) {
     let expected = folder.join("expected.txt");
     std::fs::write(&expected, "known.module | on CUDA API call to cuProbe | a probe\n").expect("a list");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("bundle/sanitizer_judge.sh");
-    let said = Command::new("sh").arg(script).arg(what).env("SANITIZER_EXPECTED", expected).output().expect("a shell");
+    let said = judge(what, &expected).output().expect("a shell");
     (String::from_utf8_lossy(&said.stdout).into_owned(), said.status.success())
+}
+
+fn judge(what: &Path, expected: &Path) -> Command {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("bundle/sanitizer_judge.sh");
+    let mut judge = Command::new("sh");
+    judge.arg(script).arg(what).env("SANITIZER_EXPECTED", expected);
+    judge
 }
 
 /// The same of a single run.
@@ -63,6 +69,31 @@ fn records_that_the_tool_cannot_print_are_findings_if_it_counts_them() {
     let (said, is_well) = of_run("uncounted_record", "any.module", &log(0));
     assert!(said.contains("0 errors, 0 expected; tests: ok, 1 s; 1 records neither counted nor printed"), "{said}");
     assert!(is_well, "{said}");
+}
+
+#[test]
+fn without_a_list_nothing_is_judged() {
+    let folder = folder("no_list");
+    std::fs::write(folder.join("memcheck.on.any.module.log"), BAD_WRITE).expect("a log");
+    std::fs::write(folder.join("memcheck.on.any.module.log.ended"), "ok, 1 s\n").expect("its end");
+    let said = judge(&folder, &folder.join("nothing.txt")).output().expect("a shell");
+    assert_eq!(said.status.code(), Some(2));
+    assert!(said.stdout.is_empty(), "{}", String::from_utf8_lossy(&said.stdout));
+    let why = String::from_utf8_lossy(&said.stderr);
+    assert!(why.contains("nothing.txt") && why.contains("SANITIZER_EXPECTED"), "{why}");
+}
+
+#[test]
+fn what_holds_no_run_is_not_well() {
+    let folder = folder("no_run");
+    let expected = folder.join("expected.txt");
+    std::fs::write(&expected, "").expect("a list");
+    for what in [folder.clone(), folder.join("missing.gz")] {
+        let said = judge(&what, &expected).output().expect("a shell");
+        assert_eq!(said.status.code(), Some(2), "{}", what.display());
+        let why = String::from_utf8_lossy(&said.stderr);
+        assert!(why.contains(&format!("no run in {}", what.display())), "{why}");
+    }
 }
 
 #[test]
