@@ -131,7 +131,9 @@ static double record(int way, void *function, int is_four) {
     if (way & CAPTURED) CHECK(cuStreamBeginCaptureToGraph(stream, graph, NULL, NULL, 0, 2));
     for (int node = 0; node < NODES; node++) {
         if (way & WORK) work();
-        for (int later = node; (way & WORK_OF_32) && node % 32 == 0 && later < node + 32 && later < NODES; later++) work();
+        if ((way & WORK_OF_32) && node % 32 == 0) {
+            for (int of = node; of < node + 32 && of < NODES; of++) work();
+        }
         if (way & CAPTURED) {
             CHECK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, way & PACKED ? NULL : arguments, way & PACKED ? extra : NULL));
             continue;

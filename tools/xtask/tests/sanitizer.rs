@@ -84,6 +84,17 @@ fn without_a_list_nothing_is_judged() {
 }
 
 #[test]
+fn without_a_list_nothing_is_run() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("bundle/sanitizer.sh");
+    let mut run = Command::new("sh");
+    run.arg(script).arg("memcheck:on:any.module").env("SANITIZER_EXPECTED", folder("nothing_run").join("nothing.txt"));
+    let said = run.output().expect("a shell");
+    assert_eq!(said.status.code(), Some(2));
+    let why = String::from_utf8_lossy(&said.stderr);
+    assert!(why.contains("nothing.txt") && why.contains("SANITIZER_EXPECTED"), "{why}");
+}
+
+#[test]
 fn what_holds_no_run_is_not_well() {
     let folder = folder("no_run");
     let expected = folder.join("expected.txt");
